@@ -1,0 +1,18 @@
+"""Corpora of Polish text: named, on the hub, or local, each with its origin, licence and identity."""
+
+from corpora.corpus import Corpus, Document, Skipped, content_sha256
+from corpora.listing import CatalogueEntry, catalogue
+from corpora.loader import open_corpus
+from corpora.manifest import NamedCorpus, named_corpora
+
+__all__ = [
+    "CatalogueEntry",
+    "Corpus",
+    "Document",
+    "NamedCorpus",
+    "Skipped",
+    "catalogue",
+    "content_sha256",
+    "named_corpora",
+    "open_corpus",
+]

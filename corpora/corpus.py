@@ -1,0 +1,80 @@
+"""A corpus in memory: its documents, where they are from, and what was left out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text. ``id`` is unique in its corpus; ``text`` is never empty and always encodes as UTF-8."""
+
+    id: str
+    text: str
+
+
+class Skipped(NamedTuple):
+    """``count`` things of one ``kind`` left out of ``where`` (a file, and its first line or row)."""
+
+    kind: str
+    where: str
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents in order, with what a report has to say about them.
+
+    ``spec`` is the text that asked for it; ``source`` one sentence on origin and sampling; ``licence`` None
+    for local text. ``fallback`` is True when a bundled sample stands in for a hub corpus that could not be
+    read; ``notice`` then says why, and is None when there is nothing to tell. ``skipped`` counts what was
+    left out before sampling. ``total`` is the number of documents of the source before sampling, None when
+    only its beginning was read. ``n_bytes`` counts UTF-8 bytes; ``sha256`` is `content_sha256`.
+    """
+
+    name: str
+    spec: str
+    source: str
+    licence: str | None
+    fallback: bool
+    notice: str | None
+    documents: tuple[Document, ...]
+    skipped: tuple[Skipped, ...]
+    total: int | None
+    n_bytes: int
+    sha256: str
+
+
+def content_sha256(texts: Iterable[str]) -> str:
+    """Hexadecimal SHA-256 over each text in order: 8 bytes big-endian length, then its UTF-8 bytes.
+
+    The length prefix keeps ["ab", "c"] and ["a", "bc"] apart. Ids, names and origin do not enter.
+    """
+    digest = hashlib.sha256()
+    for text in texts:
+        data = text.encode()
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def with_unique_ids(documents: Iterable[Document]) -> tuple[Document, ...]:
+    """The same documents; a repeated id gains ``#2``, ``#3`` … in order of appearance."""
+    kept = tuple(documents)
+    taken = {document.id for document in kept}
+    seen: Counter[str] = Counter()
+    unique = []
+    for document in kept:
+        seen[document.id] += 1
+        number = seen[document.id]
+        if number > 1:
+            while (name := f"{document.id}#{number}") in taken:
+                number += 1
+            taken.add(name)
+            document = Document(name, document.text)
+        unique.append(document)
+    return tuple(unique)

@@ -1,0 +1,1 @@
+"""decoder: exact speculative decoding across vocabularies, on MLX."""

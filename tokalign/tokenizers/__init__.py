@@ -1,0 +1,8 @@
+"""Tokenizers: loading them, their id → bytes tables, and where each token of a text ends in bytes."""
+
+from tokalign.tokenizers.catalogue import ALIASES
+from tokalign.tokenizers.sources import load
+from tokalign.tokenizers.tokenizer import Segmentation, Source, Tokenizer, Unaligned
+from tokalign.tokenizers.vocabulary import WORD_START, Vocabulary
+
+__all__ = ["ALIASES", "WORD_START", "Segmentation", "Source", "Tokenizer", "Unaligned", "Vocabulary", "load"]

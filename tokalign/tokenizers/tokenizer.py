@@ -1,0 +1,312 @@
+"""One tokenizer: text to ids, ids to bytes, and where every token ends in bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from tokenizers import AddedToken
+from tokenizers import Tokenizer as Encoder
+
+from tokalign.errors import TokalignError, TokenizerUnusable
+from tokalign.tokenizers.vocabulary import SPACE, Vocabulary, is_control, read_vocabulary, steps
+
+Path = Literal["bytes", "offsets"]
+
+
+class Unaligned(TokalignError):
+    """The tokens of a text cannot be mapped back onto its bytes."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a vocabulary came from. ``provisional`` marks a stand-in for a vocabulary that was not found."""
+
+    kind: Literal["path", "hub", "distribution", "stand-in", "memory"]
+    detail: str
+    sha256: str | None = None
+    provisional: bool = False
+    notice: str | None = None
+
+
+@dataclass(frozen=True)
+class Segmentation:
+    """The tokens of one text. ``ids`` int32 of shape (n,); ``ends`` int64 of shape (n,): the byte offset at
+    which each token ends (half-open, so token i covers ``ends[i-1]`` to ``ends[i]``), the last one equal to
+    the text's length in bytes. ``path`` says how the ends were found: ``bytes`` (sums of token bytes, checked
+    against the text) or ``offsets`` (the encoder's own offsets, for texts that it rewrites)."""
+
+    ids: np.ndarray
+    ends: np.ndarray
+    path: Path
+
+
+class Tokenizer:
+    """A vocabulary with its encoder.
+
+    Text is always text here: no special tokens are added, and a text that spells one is encoded as the
+    letters it consists of. Two encoders are kept: one for whole documents (with the dummy prefix that
+    SentencePiece vocabularies put before the first word) and one for continuations (without it, and without
+    normalisation, so that the bytes of its tokens are exactly the bytes it was given).
+    """
+
+    def __init__(self, spec: dict[str, Any], name: str, source: Source) -> None:
+        self.name = name
+        self.source = source
+        self.vocabulary: Vocabulary = read_vocabulary(spec, name)
+        self._document, self._continuation = _encoders(spec, name)
+        self._lengths = np.array([len(b) for b in self.vocabulary.table], dtype=np.int64)
+
+    @classmethod
+    def from_json(cls, text: str, name: str, source: Source) -> Tokenizer:
+        """Build from the text of a ``tokenizer.json``.
+
+        Raises:
+            TokenizerUnusable: the text is no such file, or of no supported family.
+        """
+        try:
+            spec = json.loads(text)
+            if not isinstance(spec, dict) or "model" not in spec:
+                raise ValueError("it has no 'model' field")
+            return cls(spec, name, source)
+        except TokalignError:
+            raise
+        except Exception as error:  # the Rust side raises bare Exception for a malformed file
+            raise TokenizerUnusable(
+                f"the tokenizer {name!r} ({source.detail}) cannot be read: {error}; "
+                "check that the file is a complete tokenizer.json."
+            ) from error
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """See :attr:`Vocabulary.fingerprint`."""
+        return self.vocabulary.fingerprint
+
+    @cached_property
+    def dummy_prefix(self) -> bool:
+        """Whether a document's first word gets a space put before it."""
+        return self.decode(self.encode("x")) == b" x"
+
+    @cached_property
+    def word_starts_are_safe(self) -> bool:
+        """Whether a cut before a space that follows a word never moves a token boundary."""
+        return not any(self.encode_bytes(self.vocabulary.table[i]) == [i] for i in self.vocabulary.bridging)
+
+    @property
+    def label(self) -> str:
+        """The name as reports show it, with the stand-in's warning."""
+        return f"{self.name} ({self.source.detail})" if self.source.provisional else self.name
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of a whole document (with the dummy prefix where the vocabulary has one)."""
+        return self._document.encode(_checked(text), add_special_tokens=False).ids
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """Ids of many documents, encoded in parallel."""
+        batch = self._document.encode_batch_fast([_checked(t) for t in texts], add_special_tokens=False)
+        return [e.ids for e in batch]
+
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """Ids of a continuation whose bytes are exactly ``data``; no dummy prefix, any bytes at all.
+
+        Bytes that are no UTF-8 (a letter cut by a token boundary) go through the vocabulary's single-byte
+        tokens.
+
+        Raises:
+            Unaligned: the vocabulary has no token for a byte that is needed.
+        """
+        ids: list[int] = []
+        for part, valid in _utf8_parts(data):
+            if valid:
+                found = self._continuation.encode(part.decode(), add_special_tokens=False).ids
+                ids += found if self.decode(found) == part else self._spelled(part)
+            else:
+                ids += self._single_bytes(part)
+        return ids
+
+    def _spelled(self, part: bytes) -> list[int]:
+        """Exact ids for text that the encoder rewrites: a literal ▁, or a character it does not know."""
+        ids: list[int] = []
+        for character in part.decode():
+            data = character.encode()
+            found = self._continuation.encode(character, add_special_tokens=False).ids
+            ids += found if self.decode(found) == data else self._single_bytes(data)
+        return ids
+
+    def _single_bytes(self, data: bytes) -> list[int]:
+        byte_ids = self.vocabulary.byte_ids
+        missing = next((b for b in data if b not in byte_ids), None)
+        if missing is not None:
+            raise Unaligned(
+                f"the tokenizer {self.name!r} has no token for the byte {missing:#04x}; it cannot carry this text."
+            )
+        return [byte_ids[b] for b in data]
+
+    def decode(self, ids: Iterable[int]) -> bytes:
+        """The bytes that ids stand for; control tokens and ids past the table (padding rows) give none."""
+        table = self.vocabulary.table
+        return b"".join([table[i] if 0 <= i < len(table) else b"" for i in ids])
+
+    def lengths(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Bytes per token, int64 of shape (n,)."""
+        return self._lengths[np.asarray(ids, dtype=np.int64)]
+
+    def segment(self, text: str) -> Segmentation:
+        """Ids and byte ends of one document.
+
+        Raises:
+            Unaligned: the encoder rewrites the text in a way its offsets do not explain.
+        """
+        return self._segmentation(text, self.encode(text))
+
+    def segment_batch(self, texts: Sequence[str]) -> list[Segmentation | Unaligned]:
+        """Segment many documents; one that cannot be aligned is returned as its error, not raised."""
+        found: list[Segmentation | Unaligned] = []
+        for text, ids in zip(texts, self.encode_batch(texts), strict=True):
+            try:
+                found.append(self._segmentation(text, ids))
+            except Unaligned as error:
+                found.append(error)
+        return found
+
+    def _segmentation(self, text: str, ids: list[int]) -> Segmentation:
+        data = text.encode()
+        tokens = self.decode(ids)
+        if tokens == data or (self.dummy_prefix and tokens == b" " + data):
+            ends = np.cumsum(self.lengths(ids)) - (len(tokens) - len(data))
+            return Segmentation(np.array(ids, dtype=np.int32), ends, "bytes")
+        return self._by_offsets(text)
+
+    def _by_offsets(self, text: str) -> Segmentation:
+        """Ends from the encoder's character offsets; a letter split between tokens is shared out by bytes.
+
+        Where the encoder rewrote the letter itself (a combining mark composed, a literal ▁), a cut inside it
+        has no exact place in the original; it is put inside the letter, so every byte keeps one owner.
+        """
+        encoding = self._document.encode(text, add_special_tokens=False)
+        at = np.concatenate(([0], np.cumsum([len(c.encode()) for c in text]))) if text else np.zeros(1, int)
+        ids, spans = encoding.ids, encoding.offsets
+        ends: list[int] = []
+        position, inside = 0, 0  # bytes owned so far; bytes given out of the letter now being split
+        for i, (token, (_, stop)) in enumerate(zip(ids, spans, strict=True)):
+            shared = i + 1 < len(spans) and spans[i + 1][0] < stop
+            if shared:
+                inside += len(self.vocabulary.table[token])
+                letter = spans[i + 1][0]
+                position = max(position, min(int(at[letter]) + inside, int(at[stop]) - 1))
+            else:
+                inside = 0
+                position = max(position, int(at[stop]))
+            ends.append(position)
+        if position != int(at[-1]):
+            raise Unaligned(
+                f"the tokenizer {self.name!r} covers {position} of {int(at[-1])} bytes of a text: it drops or "
+                "adds characters that its offsets do not explain."
+            )
+        return Segmentation(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int64), "offsets")
+
+
+def _checked(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise TokalignError(
+            f"a text holds a lone surrogate (U+{ord(text[error.start]):04X}) at character {error.start}; "
+            "it is no Unicode text, remove it."
+        ) from None
+    return text
+
+
+def _utf8_parts(data: bytes) -> Iterable[tuple[bytes, bool]]:
+    """Cut into maximal runs of valid UTF-8 (True) and of bytes that are none (False)."""
+    while data:
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            if error.start:
+                yield data[: error.start], True
+            yield data[error.start : error.end], False
+            data = data[error.end :]
+        else:
+            yield data, True
+            return
+
+
+def _encoders(spec: dict[str, Any], name: str) -> tuple[Encoder, Encoder]:
+    """The encoder of documents and that of continuations; they share one model in memory.
+
+    Control tokens stay registered, so that every id keeps its place, but are never looked for in text; merges
+    that would build one from its letters are left out.
+    """
+    control = {a["content"] for a in spec.get("added_tokens", []) if is_control(a)}
+    model = dict(spec["model"])
+    if "merges" in model:
+        pairs = [m.split(" ", 1) if isinstance(m, str) else m for m in model["merges"]]
+        model["merges"] = [p for p in pairs if "".join(p) not in control]
+    document = Encoder.from_str(
+        json.dumps(
+            {
+                **spec,
+                "model": model,
+                "added_tokens": [{**a, "special": is_control(a)} for a in spec.get("added_tokens", [])],
+                "post_processor": None,
+                "truncation": None,
+                "padding": None,
+            }
+        )
+    )
+    document.encode_special_tokens = True
+    reached = [c for c in control if set(document.encode(c, add_special_tokens=False).ids) & _ids(spec, control)]
+    if reached:
+        raise TokenizerUnusable(
+            f"the tokenizer {name!r} turns the text {reached[0]!r} into a control token; "
+            "its vocabulary cannot tell text from control."
+        )
+    return document, _continuation(document, spec)
+
+
+def _ids(spec: dict[str, Any], control: set[str]) -> set[int]:
+    return {a["id"] for a in spec.get("added_tokens", []) if a["content"] in control}
+
+
+def _continuation(document: Encoder, spec: dict[str, Any]) -> Encoder:
+    """The same encoder without dummy prefix and without normalisation."""
+    normalizers = steps(spec.get("normalizer"), "normalizers")
+    cuts = steps(spec.get("pre_tokenizer"), "pretokenizers")
+    kept = [n for n in normalizers if n["type"] == "Replace" and n.get("content") == SPACE]
+    free = [_without_prefix(c) for c in cuts]
+    if kept == normalizers and free == cuts:
+        return document
+    shell = Encoder.from_str(
+        json.dumps(
+            {
+                "version": "1.0",
+                "added_tokens": [],
+                "normalizer": {"type": "Sequence", "normalizers": kept} if kept else None,
+                "pre_tokenizer": {"type": "Sequence", "pretokenizers": free} if free else None,
+                "model": {"type": "BPE", "vocab": {}, "merges": []},
+            }
+        )
+    )
+    encoder = Encoder(document.model)
+    if shell.normalizer is not None:
+        encoder.normalizer = shell.normalizer
+    if shell.pre_tokenizer is not None:
+        encoder.pre_tokenizer = shell.pre_tokenizer
+    for added in sorted(spec.get("added_tokens", []), key=lambda a: a["id"]):
+        options = {k: added[k] for k in ("single_word", "lstrip", "rstrip", "normalized") if k in added}
+        encoder.add_tokens([AddedToken(added["content"], special=is_control(added), **options)])
+    encoder.encode_special_tokens = True
+    return encoder
+
+
+def _without_prefix(step: dict[str, Any]) -> dict[str, Any]:
+    if step["type"] == "Metaspace":
+        step = {k: v for k, v in step.items() if k != "add_prefix_space"} | {"prepend_scheme": "never"}
+    elif step["type"] == "ByteLevel":
+        step = step | {"add_prefix_space": False}
+    return step
