@@ -1,0 +1,23 @@
+"""What can go wrong in decoding, beside what tokalign already names."""
+
+from __future__ import annotations
+
+from tokalign.errors import TokalignError, UsageError
+
+
+class ModelError(TokalignError):
+    """A model cannot be loaded."""
+
+
+class CacheError(TokalignError):
+    """A key-value cache did not do what exact decoding needs."""
+
+
+class UntrimmableCache(CacheError, UsageError):
+    """A model whose cache cannot take tokens back; speculation with it would change the output."""
+
+    exit_code = 2
+
+
+class PairError(UsageError):
+    """A target and a draft that cannot work together as asked."""

@@ -1,0 +1,234 @@
+"""The Python interface: load a pair of models, stream what the target writes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import mlx.core as mx
+
+from decoder.drafters import Drafter, LookupDrafter, ModelDrafter, NoDrafter
+from decoder.errors import PairError
+from decoder.healing import Healer
+from decoder.lane import Lane
+from decoder.loop import Limits, Round, State, decode
+from decoder.models import Loaded, load_model
+from decoder.sampling import LogitsProcessor, Sampling
+from decoder.stats import Recorder, Stats
+from decoder.strategy import Strategy, same_vocabulary
+from decoder.text import TextStream
+from tokalign.settings import Settings
+from tokalign.settings import check as check_settings
+from tokalign.settings import read as read_settings
+
+Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A target with, where there is one, its draft, and how drafts reach it."""
+
+    target: Loaded
+    draft: Loaded | None = None
+    strategy: Strategy = field(default_factory=Strategy)
+    k: int = 4
+
+    @cached_property
+    def healer(self) -> Healer | None:
+        """For drafts of another vocabulary under an exact strategy; built once."""
+        if self.draft is None or not (self.strategy.heal and self.strategy.exact):
+            return None
+        if same_vocabulary(self.target.tokenizer, self.draft.tokenizer):
+            return None
+        return Healer(self.draft.tokenizer, vocabulary_rows(self.draft.model))
+
+
+@dataclass(frozen=True)
+class GenerationResponse:
+    """One emitted token; the fields of mlx-lm's response of the same name, and the run's statistics.
+
+    ``text`` is what this token makes certain (perhaps nothing yet). ``logprobs`` is lazy, of shape
+    (vocabulary,), before the sampling rule. Rates are tokens per second, ``peak_memory`` is in GB.
+    ``finish_reason`` is 'stop', 'length' or None, ``stats`` is there with the last token.
+    """
+
+    text: str
+    token: int
+    logprobs: mx.array
+    from_draft: bool
+    prompt_tokens: int
+    prompt_tps: float
+    generation_tokens: int
+    generation_tps: float
+    peak_memory: float
+    finish_reason: str | None = None
+    stats: Stats | None = None
+
+
+def load_pair(
+    target: str,
+    draft: str | None = None,
+    *,
+    settings: str | Path | None = None,
+    allow_provisional: bool = False,
+    translation: str | None = None,
+    k: int | None = None,
+    float32: bool = False,
+) -> Pair:
+    """Load a target and a draft by path, hub id or alias.
+
+    ``settings`` is a file that ``tokalign compare`` or ``tokalign tune`` wrote for the pair: it gives the
+    translation and k unless these are given here.
+
+    Raises:
+        ModelError, UntrimmableCache: a model cannot be loaded or cannot be used.
+        SettingsError: the file is for other tokenizers, or provisional and that was not allowed.
+    """
+    loaded_target = load_model(target, "target", float32=float32)
+    loaded_draft = load_model(draft, "draft", float32=float32) if draft else None
+    tuned: Settings | None = None
+    if settings is not None:
+        if loaded_draft is None:
+            raise PairError("settings belong to a pair; give the draft model too.")
+        tuned = read_settings(Path(settings))
+        check_settings(
+            tuned, loaded_target.tokenizer, loaded_draft.tokenizer, allow_provisional=allow_provisional
+        )
+    if translation is None and tuned is not None:
+        translation = "anchored" if tuned.anchored else f"context:{tuned.p}"
+    strategy = Strategy.parse(translation or "anchored")
+    return Pair(loaded_target, loaded_draft, strategy, k if k is not None else 4)
+
+
+def vocabulary_rows(model: object) -> int:
+    """The number of logits a model gives."""
+    cache_free = model(mx.array([[0]]))  # type: ignore[operator]
+    return int(cache_free.shape[-1])
+
+
+def make_drafter(pair: Pair, draft_prompt: Sequence[int], target_prompt: Sequence[int], *, lookup: bool) -> Drafter:
+    """The drafter of one generation."""
+    if lookup:
+        return LookupDrafter(pair.target.tokenizer, target_prompt)
+    if pair.draft is None:
+        return NoDrafter()
+    bridge = pair.strategy.bridge(pair.target.tokenizer, pair.draft.tokenizer)
+    return ModelDrafter(
+        Lane(pair.draft.model), pair.draft.tokenizer, bridge, draft_prompt, pair.draft.eos, pair.healer
+    )
+
+
+def encode_prompts(pair: Pair, prompt: Prompt) -> tuple[list[int], list[int]]:
+    """The prompt in the target's ids and in the draft's, each by its own rules.
+
+    A text is encoded by each tokenizer; messages go through each model's own chat template; ids are the
+    target's, and the draft gets the text they stand for, without control tokens.
+    """
+    if not isinstance(prompt, str) and prompt and isinstance(prompt[0], Mapping):
+        messages = [dict(m) for m in prompt if isinstance(m, Mapping)]
+        return pair.target.encode_chat(messages), pair.draft.encode_chat(messages) if pair.draft else []
+    if isinstance(prompt, str):
+        return pair.target.encode_prompt(prompt), pair.draft.encode_prompt(prompt) if pair.draft else []
+    ids = [int(i) for i in prompt]  # type: ignore[call-overload]
+    if not ids:
+        raise PairError("the prompt is empty; give at least one token.")
+    text = pair.target.tokenizer.decode(ids).decode(errors="replace")
+    return ids, pair.draft.encode_prompt(text) if pair.draft else []
+
+
+def generate_rounds(
+    pair: Pair,
+    prompt: Prompt,
+    *,
+    max_tokens: int | None = 256,
+    sampling: Sampling | None = None,
+    k: int | None = None,
+    lookup: bool = False,
+    draft_length: Callable[[State], int] | None = None,
+) -> Iterator[Round]:
+    """The rounds of one generation; see :func:`decoder.loop.decode`."""
+    if max_tokens is not None and max_tokens < 1:
+        raise PairError(f"max_tokens is {max_tokens}; it must be at least 1.")
+    length = pair.k if k is None else k
+    if length < 0:
+        raise PairError(f"k is {length}; it must be at least 0.")
+    target_ids, draft_ids = encode_prompts(pair, prompt)
+    yield from decode(
+        Lane(pair.target.model),
+        pair.target.tokenizer,
+        make_drafter(pair, draft_ids, target_ids, lookup=lookup),
+        target_ids,
+        sampling=sampling or Sampling(),
+        limits=Limits(pair.target.eos, max_tokens),
+        draft_length=draft_length or (lambda state: length),
+    )
+
+
+def stream_generate(
+    pair: Pair,
+    prompt: Prompt,
+    *,
+    max_tokens: int | None = 256,
+    k: int | None = None,
+    lookup: bool = False,
+    temperature: float = 0.0,
+    top_p: float = 0.0,
+    top_k: int = 0,
+    min_p: float = 0.0,
+    seed: int = 0,
+    logits_processors: Sequence[LogitsProcessor] = (),
+    stop: Sequence[str] = (),
+) -> Iterator[GenerationResponse]:
+    """Stream what the target writes after ``prompt``: a text, target ids, or chat messages.
+
+    The draft changes how fast it comes, never what comes: under a seed, sampled text too. ``stop`` strings end
+    the text before them. ``max_tokens`` None is no limit.
+
+    Raises:
+        PairError, UsageError: an argument is out of range.
+    """
+    sampling = Sampling(temperature, top_p, top_k, min_p, seed, tuple(logits_processors))
+    chat = not isinstance(prompt, str) and bool(prompt) and isinstance(prompt[0], Mapping)
+    text = TextStream(tuple(stop), strip_first_space=chat)
+    target = pair.target.tokenizer
+    recorder = Recorder(target)
+    prompt_tokens = len(encode_prompts(pair, prompt)[0])
+    begin = time.perf_counter()
+    prompt_s: float | None = None
+    count = 0
+    for r in generate_rounds(pair, prompt, max_tokens=max_tokens, sampling=sampling, k=k, lookup=lookup):
+        now = time.perf_counter()
+        prompt_s = now - begin if prompt_s is None else prompt_s
+        recorder.add(r)
+        for n, token in enumerate(r.tokens):
+            count += 1
+            ending = token in pair.target.eos
+            piece = text.feed(b"" if ending else target.decode((token,)))
+            last = r.state.finish is not None and n == len(r.tokens) - 1
+            finish = "stop" if text.stopped else r.state.finish if last else None
+            if finish is not None:
+                piece += text.finish()
+            row = r.logits[n]
+            yield GenerationResponse(
+                text=piece,
+                token=token,
+                logprobs=row - mx.logsumexp(row),
+                from_draft=n < r.accepted,
+                prompt_tokens=prompt_tokens,
+                prompt_tps=prompt_tokens / prompt_s,
+                generation_tokens=count,
+                generation_tps=count / max(now - begin - prompt_s, 1e-9) if count > len(r.tokens) else 0.0,
+                peak_memory=mx.get_peak_memory() / 1e9,
+                finish_reason=finish,
+                stats=recorder.stats() if finish is not None else None,
+            )
+            if finish is not None:
+                return
+
+
+def generate(pair: Pair, prompt: Prompt, **options: object) -> str:
+    """The whole text of :func:`stream_generate`, which takes the same options."""
+    return "".join(r.text for r in stream_generate(pair, prompt, **options))  # type: ignore[arg-type]

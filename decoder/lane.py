@@ -1,0 +1,69 @@
+"""A model with its cache: tokens go in, logits come out, tokens are taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import mlx.core as mx
+from mlx_lm.models.cache import make_prompt_cache, trim_prompt_cache
+
+from decoder.errors import CacheError, UntrimmableCache
+
+PREFILL = 2048  # tokens per prefill step, mlx-lm's own default
+
+
+class Lane:
+    """One model's key-value cache, with its length counted by us and checked after every change."""
+
+    def __init__(self, model: Any, cache: list[Any] | None = None, length: int = 0) -> None:
+        self.model = model
+        self.cache = make_prompt_cache(model) if cache is None else cache
+        self.length = length
+
+    def prefill(self, ids: Sequence[int]) -> None:
+        """Feed tokens whose logits nobody asks for, in steps of bounded memory."""
+        for begin in range(0, len(ids), PREFILL):
+            part = ids[begin : begin + PREFILL]
+            self.model(mx.array([list(part)]), cache=self.cache)
+            mx.eval([c.state for c in self.cache])
+            self.length += len(part)
+            mx.clear_cache()
+
+    def feed(self, ids: mx.array) -> mx.array:
+        """Feed tokens of shape (n,); lazy logits of shape (n, vocabulary)."""
+        self.length += ids.shape[0]
+        return self.model(ids[None], cache=self.cache)[0]
+
+    def trim(self, n: int) -> None:
+        """Take the last ``n`` tokens back.
+
+        Raises:
+            CacheError: the cache gave back another number than was asked, so it no longer holds the text.
+        """
+        if n == 0:
+            return
+        trimmed = trim_prompt_cache(self.cache, n)
+        if trimmed != n:
+            raise CacheError(
+                f"a cache of {self.length} tokens gave back {trimmed} instead of {n}; decoding stops here "
+                "because its output could no longer be trusted."
+            )
+        self.length -= n
+
+
+def require_trimmable(model: Any, role: str, name: str) -> None:
+    """Refuse a model whose cache cannot be trimmed, naming the kinds of layer that cannot.
+
+    Raises:
+        UntrimmableCache: some layer's cache is rotating, recurrent or otherwise without a way back.
+    """
+    kinds = [type(c).__name__ for c in make_prompt_cache(model) if not c.is_trimmable()]
+    # A rotating cache is trimmable only until it is full, and generation may fill it.
+    kinds += [type(c).__name__ for c in make_prompt_cache(model) if "Rotating" in type(c).__name__]
+    if kinds:
+        names = ", ".join(sorted(set(kinds)))
+        raise UntrimmableCache(
+            f"the {role} {name!r} keeps {names} in {len(set(kinds)) and len(kinds)} layers, which cannot take "
+            "tokens back; use a model with plain attention caches, or decode without a draft."
+        )

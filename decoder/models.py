@@ -1,0 +1,88 @@
+"""Loading a model with everything decoding needs to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mlx.core as mx
+
+from decoder.errors import ModelError
+from decoder.lane import require_trimmable
+from tokalign.tokenizers import ALIASES, Source, Tokenizer
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model, mlx-lm's tokenizer wrapper, and the vocabulary as bytes. ``eos`` are the ids that end a text."""
+
+    name: str
+    model: Any
+    wrapper: Any
+    tokenizer: Tokenizer
+    eos: frozenset[int]
+
+    def encode_prompt(self, prompt: str) -> list[int]:
+        """Prompt text to ids with the model's own special tokens, as mlx-lm encodes it."""
+        bos = self.wrapper.bos_token
+        ids = self.wrapper.encode(prompt, add_special_tokens=bos is None or not prompt.startswith(bos))
+        return list(ids) or self._start()
+
+    def encode_chat(self, messages: Sequence[dict[str, str]]) -> list[int]:
+        """A conversation in the model's own chat template, up to where its reply begins.
+
+        A model without a template gets the contents as paragraphs.
+        """
+        if self.has_chat_template:
+            return list(self.wrapper.apply_chat_template(list(messages), add_generation_prompt=True))
+        return self.encode_prompt("\n\n".join(m["content"] for m in messages) + "\n\n")
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether the model comes with a chat template."""
+        return bool(getattr(self.wrapper, "has_chat_template", False))
+
+    def _start(self) -> list[int]:
+        start = self.wrapper.bos_token_id
+        if start is None:
+            start = min(self.eos)
+        return [start]
+
+
+def load_model(name: str, role: str, *, float32: bool = False) -> Loaded:
+    """Load a model by path, hub id or tokalign alias; ``role`` is 'target' or 'draft', for messages.
+
+    ``float32`` dequantizes and computes in float32: slow, and the arithmetic in which token identity is shown.
+
+    Raises:
+        ModelError: the model cannot be loaded.
+        UntrimmableCache: its cache cannot take tokens back.
+    """
+    from mlx_lm import load
+
+    where = ALIASES[name].hub if name in ALIASES else name
+    try:
+        model, wrapper = load(where)[:2]
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelError(
+            f"the {role} {name!r} cannot be loaded: {reason.rstrip('.')}; give the folder of an MLX model or a "
+            "hub id that mlx-lm can open."
+        ) from error
+    require_trimmable(model, role, name)
+    if float32:
+        model = in_float32(model)
+    backend = getattr(wrapper, "_tokenizer", wrapper).backend_tokenizer
+    tokenizer = Tokenizer.from_json(backend.to_str(), name, Source("path", where))
+    return Loaded(name, model, wrapper, tokenizer, frozenset(wrapper.eos_token_ids))
+
+
+def in_float32(model: Any) -> Any:
+    """The model with dequantized float32 weights."""
+    from mlx_lm.utils import dequantize_model
+
+    model = dequantize_model(model)
+    model.set_dtype(mx.float32)
+    mx.eval(model.parameters())
+    return model
