@@ -49,13 +49,20 @@ def _whole_split(folder: Path, stem: str) -> list[Path]:
     return shards if shards and len(shards) == int(shards[0].stem.rpartition("-")[2]) else []
 
 
+class DamagedCacheError(Exception):
+    """A cached Arrow file that cannot be read to its end."""
+
+
 def cached_rows(files: list[Path]) -> Iterator[dict[str, object]]:
-    """Rows of Arrow stream files in order, strings as undecoded bytes; ArrowInvalid for a damaged file."""
+    """Rows of Arrow stream files in order, strings as undecoded bytes. Raises DamagedCacheError."""
     import pyarrow as pa
 
     from corpora.arrow_tables import arrow_rows
 
     for path in files:
-        with pa.memory_map(str(path)) as source, pa.ipc.open_stream(source) as reader:
-            for batch in reader:
-                yield from arrow_rows(batch)
+        try:
+            with pa.memory_map(str(path)) as source, pa.ipc.open_stream(source) as reader:
+                for batch in reader:
+                    yield from arrow_rows(batch)
+        except (pa.ArrowException, OSError) as error:
+            raise DamagedCacheError(str(path)) from error

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
-from corpora.cache import cached_files, cached_rows
+from corpora.cache import DamagedCacheError, cached_files, cached_rows
 from corpora.corpus import Corpus
 from corpora.gather import assembled, drawn_phrase, nothing_in, short_of
 from corpora.hub import (
@@ -63,9 +63,9 @@ def hub_corpus(
             corpus = _drawn(
                 cached_rows(files), data, columns, name, "the hub cache on this disk", sample, seed
             )
-        except (OSError, ValueError) as error:  # pyarrow's errors are of these two
+        except DamagedCacheError as error:
             raise NotReadError(
-                f"{reason}, and the cached copy {files[0].parent} is damaged", refused=refused
+                f"{reason}, and the cached copy {error} is damaged", refused=refused
             ) from error
         notice = f"{name} was read from the cache on this disk, not from the hub ({reason})"
         return replace(corpus, notice=joined(notice, corpus.notice))
@@ -90,7 +90,7 @@ def _drawn(
         for read, row in enumerate(islice(all_rows, limit), start=1):
             yield Row(f"row {read}", row)
 
-    source = f"{data}, from {place}"
+    source = f"the data set {data}, from {place}"
     first = list(islice(rows, 1))
     if not first:
         raise nothing_in(source, tally)

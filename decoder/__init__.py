@@ -7,6 +7,22 @@
         print(response.text, end="", flush=True)
 """
 
-from decoder.generate import GenerationResponse, Pair, generate, load_pair, stream_generate
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from decoder.generation import GenerationResponse, Pair, generate, load_pair, stream_generate
 
 __all__ = ["GenerationResponse", "Pair", "generate", "load_pair", "stream_generate"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import MLX with the first use, so that the command line can explain itself at once."""
+    if name in __all__:
+        from importlib import import_module
+
+        module = import_module("decoder.generation")
+        globals().update({public: getattr(module, public) for public in __all__})
+        return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

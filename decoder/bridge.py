@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tokalign.tokenizers import Tokenizer
+from tokalign.tokenizers.tokenizer import Unaligned
 from tokalign.translate import Resync, Tail, Translation, Translator, resynchronise
 from tokalign.translate.published import as_text
 
@@ -18,8 +19,11 @@ class Bridge(Protocol):
         """Target candidates for drafted tokens, whose ``text`` follows the text that ``target`` ends."""
         ...
 
-    def follow(self, draft: Tail, cached: Sequence[int], committed: Sequence[int]) -> Resync:
-        """Bring the draft to newly committed target tokens; its cache holds ``cached`` beyond ``draft``."""
+    def follow(self, draft: Tail, cached: Sequence[int], committed: Sequence[int], owed: bytes = b"") -> Resync:
+        """Bring the draft to newly committed target tokens; its cache holds ``cached`` beyond ``draft``.
+
+        ``owed`` is text before them that ``draft`` does not hold, because the draft rewrote its last word.
+        """
         ...
 
 
@@ -39,7 +43,7 @@ class SameIds:
         end = next((n for n, i in enumerate(drafted) if i >= len(table) or not table[i]), len(drafted))
         return Translation(tuple(drafted[:end]), 0)
 
-    def follow(self, draft: Tail, cached: Sequence[int], committed: Sequence[int]) -> Resync:
+    def follow(self, draft: Tail, cached: Sequence[int], committed: Sequence[int], owed: bytes = b"") -> Resync:
         """Keep what agrees with the cache, feed the rest."""
         size = len(self.draft.vocabulary.table)
         return _kept(self.draft, draft, cached, [i for i in committed if i < size])
@@ -54,12 +58,15 @@ class ByBytes:
     translator: Translator
 
     def propose(self, target: Tail, drafted: Sequence[int], text: bytes) -> Translation:
-        """See :class:`tokalign.translate.ExactTranslator`."""
-        return self.translator.translate(target, text)
+        """See :class:`tokalign.translate.ExactTranslator`; nothing where the target cannot spell the draft."""
+        try:
+            return self.translator.translate(target, text)
+        except Unaligned:
+            return Translation()
 
-    def follow(self, draft: Tail, cached: Sequence[int], committed: Sequence[int]) -> Resync:
+    def follow(self, draft: Tail, cached: Sequence[int], committed: Sequence[int], owed: bytes = b"") -> Resync:
         """See :func:`tokalign.translate.resynchronise`."""
-        return resynchronise(self.draft, draft, cached, self.target.decode(committed))
+        return resynchronise(self.draft, draft, cached, owed + self.target.decode(committed))
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,7 @@ class AsPublished:
         """See :mod:`tokalign.translate.published`."""
         return self.translator.translate(target, text)
 
-    def follow(self, draft: Tail, cached: Sequence[int], committed: Sequence[int]) -> Resync:
+    def follow(self, draft: Tail, cached: Sequence[int], committed: Sequence[int], owed: bytes = b"") -> Resync:
         """The block's text, encoded as a document; its bytes are not always the committed ones."""
         wanted = self.draft.encode(as_text(self.target, self.target.decode(committed)))
         return _kept(self.draft, draft, cached, wanted)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
 
 import mlx.core as mx
 
@@ -15,19 +15,24 @@ from decoder.lane import Lane
 from tokalign.tokenizers import Tokenizer
 from tokalign.translate import Tail, Translation
 
+if TYPE_CHECKING:
+    from decoder.policy import Adaptive
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """Target candidates for one round and what they came from.
 
     ``drafted`` are the draft's own ids (empty where it has none), ``text`` the bytes it drafted. ``ended``
-    says that the draft would stop after them. Times are seconds.
+    says that the draft would stop after them. ``confidence`` is the draft's own probability of each drafted
+    token, where it was asked for. Times are seconds.
     """
 
     translation: Translation = Translation()
     drafted: tuple[int, ...] = ()
     text: bytes = b""
     ended: bool = False
+    confidence: tuple[float, ...] = ()
     draft_s: float = 0.0
     translate_s: float = 0.0
 
@@ -72,16 +77,28 @@ class LookupDrafter:
     def propose(self, target: Tail, k: int) -> Proposal:
         """Up to ``k`` tokens that followed before."""
         begin = time.perf_counter()
+        at = self._place()
+        if at is None:
+            return Proposal(draft_s=time.perf_counter() - begin)
+        found = tuple(self._ids[at : at + k])
+        control = self._target.vocabulary.control
+        end = next((j for j, i in enumerate(found) if i in control), len(found))
+        text = self._target.decode(found[:end])
+        return Proposal(Translation(found[:end]), (), text, draft_s=time.perf_counter() - begin)
+
+    def available(self) -> int:
+        """How many tokens a proposal could have now."""
+        at = self._place()
+        return 0 if at is None else len(self._ids) - at
+
+    def _place(self) -> int | None:
+        """Where the continuation of the longest matching n-gram begins."""
         ids = self._ids
         for n in self._sizes:
             at = self._after.get(tuple(ids[-n:])) if len(ids) > n else None
             if at is not None:
-                found = tuple(ids[at : at + k])
-                control = self._target.vocabulary.control
-                end = next((j for j, i in enumerate(found) if i in control), len(found))
-                text = self._target.decode(found[:end])
-                return Proposal(Translation(found[:end]), (), text, False, time.perf_counter() - begin)
-        return Proposal(draft_s=time.perf_counter() - begin)
+                return at
+        return None
 
     def follow(self, committed: Sequence[int]) -> None:
         """Index the n-grams that the new tokens complete; the newest itself has no continuation yet."""
@@ -111,12 +128,14 @@ class ModelDrafter:
         prompt: Sequence[int],
         eos: frozenset[int],
         healer: Healer | None = None,
+        go_on: Callable[[Sequence[float]], bool] | None = None,
     ) -> None:
         self._lane = lane
         self._tokenizer = tokenizer
         self._bridge = bridge
         self._eos = eos
         self._healer = healer
+        self._go_on = go_on
         lane.prefill(prompt[lane.length : -1])
         self.stream = list(prompt)
         self.tail = Tail.of(tokenizer, prompt)
@@ -129,29 +148,54 @@ class ModelDrafter:
         if k == 0:
             return Proposal()
         begin = time.perf_counter()
-        drafted = self._draft(k)
+        drafted, confidence = self._draft(k)
         drafted_at = time.perf_counter()
         table = self._tokenizer.vocabulary.table
-        end = next((n for n, i in enumerate(drafted) if i >= len(table) or not table[i]), k)
-        ended = end < k and drafted[end] in self._eos
+        end = next((n for n, i in enumerate(drafted) if i >= len(table) or not table[i]), len(drafted))
+        ended = end < len(drafted) and drafted[end] in self._eos
         text = self._tokenizer.decode(drafted[:end])[len(self._owed) :]
         translation = self._bridge.propose(target, drafted[:end], text)
         done = time.perf_counter()
-        return Proposal(translation, drafted[:end], text, ended, drafted_at - begin, done - drafted_at)
+        times = drafted_at - begin, done - drafted_at
+        return Proposal(translation, drafted[:end], text, ended, confidence[:end], *times)
 
-    def _draft(self, k: int) -> tuple[int, ...]:
+    def _draft(self, k: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
         word = self._open_word()
         keep = min(self._valid, len(self.stream) - 1 - word)
         self._lane.trim(self._lane.length - keep)
         logits = self._lane.feed(mx.array(self.stream[keep:]))
         y = self._healed(logits, word) if word else mx.argmax(logits[-1:], axis=-1)
+        drafted, confidence = self._steps(y, k) if self._go_on is None else self._asking(y, k)
+        self._cached, self._valid = drafted[:-1], len(self.stream)
+        return drafted, confidence
+
+    def _steps(self, y: mx.array, k: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        """All steps enqueued at once."""
         steps = [y]
         for _ in range(k - 1):
             y = mx.argmax(self._lane.feed(y), axis=-1)
             steps.append(y)
-        drafted = tuple(mx.concatenate(steps).tolist())
-        self._cached, self._valid = drafted[:-1], len(self.stream)
-        return drafted
+        return tuple(mx.concatenate(steps).tolist()), ()
+
+    def _asking(self, y: mx.array, k: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        """Two steps at a time, going on while the draft is sure enough of itself.
+
+        The first token's probability is not looked at: a healed one has none of its own.
+        """
+        drafted: list[int] = []
+        confidence: list[float] = []
+        while len(drafted) < k and (not drafted or self._go_on(confidence)):
+            steps, sure = ([y], [mx.ones((1,))]) if not drafted else ([], [])
+            while len(drafted) + len(steps) < k and len(steps) < 2:
+                logits = self._lane.feed(y)
+                y = mx.argmax(logits, axis=-1)
+                steps.append(y)
+                sure.append(mx.exp(mx.max(logits, axis=-1) - mx.logsumexp(logits, axis=-1)).astype(mx.float32))
+            ids, chances = mx.concatenate(steps), mx.concatenate(sure)
+            mx.eval(ids, chances)
+            drafted += ids.tolist()
+            confidence += chances.tolist()
+        return tuple(drafted), tuple(confidence)
 
     def _open_word(self) -> int:
         """How many tokens at the stream's end belong to the word that the draft may write anew."""
@@ -179,3 +223,36 @@ class ModelDrafter:
         self._valid = min(self._valid + len(self._cached), known)
         self._lane.trim(self._lane.length - self._valid)
         self.tail, self._cached, self._owed = resync.tail, (), b""
+
+
+class AutoDrafter:
+    """A draft model and prompt lookup under one adaptive policy, which says who drafts.
+
+    The model's stream is brought up to date only when it drafts again, so that stretches without it cost no
+    more than plain decoding.
+    """
+
+    def __init__(self, policy: Adaptive, lookup: LookupDrafter, model: ModelDrafter | None) -> None:
+        self._policy = policy
+        self._lookup = lookup
+        self._model = model
+        self._behind: list[int] = []
+        policy.offered = lookup.available()
+
+    def propose(self, target: Tail, k: int) -> Proposal:
+        """From whom the policy chose."""
+        if self._policy.source == "lookup" or self._model is None:
+            return self._lookup.propose(target, k)
+        begin = time.perf_counter()
+        if self._behind:
+            self._model.follow(self._behind)
+            self._behind = []
+        caught_up = time.perf_counter() - begin
+        proposal = self._model.propose(target, k)
+        return replace(proposal, translate_s=proposal.translate_s + caught_up)
+
+    def follow(self, committed: Sequence[int]) -> None:
+        """Both take note, the model later."""
+        self._lookup.follow(committed)
+        self._behind += committed
+        self._policy.offered = self._lookup.available()

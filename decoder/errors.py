@@ -21,3 +21,13 @@ class UntrimmableCache(CacheError, UsageError):
 
 class PairError(UsageError):
     """A target and a draft that cannot work together as asked."""
+
+
+class ProfileError(TokalignError):
+    """A machine's profile or a recording of rounds is unreadable or of another form."""
+
+
+class ProfileUsageError(ProfileError, UsageError):
+    """A profile, a draft or a draft length was asked for that there is not; exit code 2."""
+
+    exit_code = 2

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import mlx.core as mx
-from mlx_lm.models.cache import make_prompt_cache, trim_prompt_cache
+from mlx_lm.models.cache import make_prompt_cache
 
 from decoder.errors import CacheError, UntrimmableCache
 
@@ -35,6 +35,11 @@ class Lane:
         self.length += ids.shape[0]
         return self.model(ids[None], cache=self.cache)[0]
 
+    @property
+    def trimmable(self) -> bool:
+        """Whether tokens can always be taken back."""
+        return all(_kind(c)[1] for c in self.cache)
+
     def trim(self, n: int) -> None:
         """Take the last ``n`` tokens back.
 
@@ -43,10 +48,10 @@ class Lane:
         """
         if n == 0:
             return
-        trimmed = trim_prompt_cache(self.cache, n)
-        if trimmed != n:
+        trimmed = [c.trim(n) if c.is_trimmable() else 0 for c in self.cache]
+        if any(t != n for t in trimmed):
             raise CacheError(
-                f"a cache of {self.length} tokens gave back {trimmed} instead of {n}; decoding stops here "
+                f"a cache of {self.length} tokens gave back {min(trimmed)} instead of {n}; decoding stops here "
                 "because its output could no longer be trusted."
             )
         self.length -= n
@@ -58,12 +63,25 @@ def require_trimmable(model: Any, role: str, name: str) -> None:
     Raises:
         UntrimmableCache: some layer's cache is rotating, recurrent or otherwise without a way back.
     """
-    kinds = [type(c).__name__ for c in make_prompt_cache(model) if not c.is_trimmable()]
-    # A rotating cache is trimmable only until it is full, and generation may fill it.
-    kinds += [type(c).__name__ for c in make_prompt_cache(model) if "Rotating" in type(c).__name__]
+    kinds = [kind for kind, trimmable in cache_kinds(model) if not trimmable]
     if kinds:
         names = ", ".join(sorted(set(kinds)))
+        layers = "1 layer" if len(kinds) == 1 else f"{len(kinds)} layers"
         raise UntrimmableCache(
-            f"the {role} {name!r} keeps {names} in {len(set(kinds)) and len(kinds)} layers, which cannot take "
-            "tokens back; use a model with plain attention caches, or decode without a draft."
+            f"the {role} {name!r} keeps {names} in {layers}, which cannot take tokens back; "
+            "use a model with plain attention caches, or decode without a draft."
         )
+
+
+def cache_kinds(model: Any) -> list[tuple[str, bool]]:
+    """For each layer the kind of its cache, and whether it can always take tokens back.
+
+    A rotating or chunked cache can, but only until it is full, which generation may bring about.
+    """
+    return [_kind(cache) for cache in make_prompt_cache(model)]
+
+
+def _kind(cache: Any) -> tuple[str, bool]:
+    parts = [type(c).__name__ for c in (cache, *getattr(cache, "caches", ()))]
+    bounded = next((p for p in parts if "Rotating" in p or "Chunked" in p), None)
+    return bounded or parts[0], bounded is None and cache.is_trimmable()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import mlx.core as mx
 
@@ -34,13 +34,15 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One pass of the target. ``tokens`` are the committed ids, the first ``accepted`` of them drafted.
+    """One pass of the target. ``tokens`` are the committed ids, the first ``accepted`` of them drafted, ``k``
+    the draft tokens asked for (0: none).
 
     ``candidates`` were verified, ``choices`` (one more) are what the target chose at each of them. ``logits``
     of shape (len(candidates) + 1, vocabulary) are lazy. Times are seconds; ``host_s`` is what is left.
     """
 
     state: State
+    k: int
     proposal: Proposal
     candidates: tuple[int, ...]
     choices: tuple[int, ...]
@@ -53,10 +55,14 @@ class Round:
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop: at an end-of-sequence id of the target, or after ``max_tokens`` tokens (None: never)."""
+    """When to stop: at an end-of-sequence id of the target, or after ``max_tokens`` tokens (None: never).
+
+    ``end`` is the one of ``eos`` that is proposed where the draft would stop.
+    """
 
     eos: frozenset[int]
     max_tokens: int | None = None
+    end: int | None = None
 
     def left(self, emitted: int) -> float:
         """How many tokens may still come."""
@@ -73,6 +79,127 @@ class Limits:
         return tuple(tokens), None
 
 
+PLAIN_RUN = 16  # tokens decoded without a draft before the policy is asked again
+
+
+class Policy(Protocol):
+    """Who decides how much is drafted, and learns from what came of it."""
+
+    def draft_length(self, state: State) -> int:
+        """Draft tokens for the next round; 0 for a stretch of plain decoding."""
+        ...
+
+    def width(self, n: int) -> int:
+        """How many tokens to verify at once where ``n`` are needed; more where the hardware is faster so."""
+        ...
+
+    def observe(self, done: Round) -> None:
+        """Take note of a finished round."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Always ``k`` draft tokens."""
+
+    k: int
+
+    def draft_length(self, state: State) -> int:
+        """``k``."""
+        return self.k
+
+    def width(self, n: int) -> int:
+        """``n``."""
+        return n
+
+    def observe(self, done: Round) -> None:
+        """Nothing to learn."""
+
+
+@dataclass
+class Decoding:
+    """A generation in progress: the target's lane and what decides about it.
+
+    ``history`` is the prompt and everything committed, kept only where logits processors want to see it.
+    """
+
+    target: Lane
+    tokenizer: Tokenizer
+    drafter: Drafter
+    sampling: Sampling
+    limits: Limits
+    policy: Policy
+    state: State
+    history: list[int]
+
+    def rounds(self) -> Iterator[Round]:
+        """All rounds to the end."""
+        while self.state.finish is None:
+            k = min(self.policy.draft_length(self.state), int(min(self.limits.left(self.state.emitted) - 1, 1 << 30)))
+            for done in self._plain() if k <= 0 else self._speculate(k):
+                self.policy.observe(done)
+                yield done
+
+    def _speculate(self, k: int) -> Iterator[Round]:
+        """Draft, translate, verify, commit."""
+        begin = time.perf_counter()
+        state = self.state
+        proposal = self.drafter.propose(state.tail, k)
+        candidates = _candidates(proposal, self.limits, state.emitted)
+        verify_at = time.perf_counter()
+        fed = [state.pending, *candidates]
+        padding = max(0, self.policy.width(len(fed)) - len(fed))
+        logits = self.target.feed(mx.array(fed + [state.pending] * padding))[: len(fed)]
+        choices = tuple(self.sampling.choose(logits, self.history, candidates, state.emitted).tolist())
+        verify_s = time.perf_counter() - verify_at
+        accepted = agreement(candidates, choices)
+        tokens, finish = self.limits.cut((*candidates[:accepted], choices[accepted]), state.emitted)
+        self.target.trim(len(fed) + padding - len(tokens))
+        self.drafter.follow(tokens)
+        self._commit(tokens, finish)
+        host_s = time.perf_counter() - begin - verify_s - proposal.draft_s - proposal.translate_s
+        accepted = min(accepted, len(tokens))
+        yield Round(self.state, k, proposal, candidates, choices, tokens, accepted, logits, verify_s, host_s)
+
+    def _plain(self) -> Iterator[Round]:
+        """A stretch without drafts. Each step is enqueued before the host reads the last one's token, as plain
+        decoding does it, so that not speculating costs nothing."""
+        run = int(min(PLAIN_RUN, self.limits.left(self.state.emitted)))
+        begin = time.perf_counter()
+        following = self._step(mx.array([self.state.pending]), 0)
+        for n in range(run):
+            logits, choice = following
+            ahead = n + 1 < run
+            if ahead:
+                following = self._step(choice, 1)
+            token = choice.item()
+            tokens, finish = self.limits.cut((token,), self.state.emitted)
+            self.drafter.follow(tokens)
+            self._commit(tokens, finish)
+            now = time.perf_counter()
+            yield Round(self.state, 0, Proposal(), (), (token,), tokens, 0, logits, now - begin, 0.0)
+            begin = now
+            if finish is not None:
+                if ahead and self.target.trimmable:  # else the cache is left one token past the end
+                    self.target.trim(1)
+                return
+
+    def _step(self, token: mx.array, ahead: int) -> tuple[mx.array, mx.array]:
+        """Enqueue one plain step: lazy logits of shape (1, vocabulary) and the choice, shape (1,)."""
+        logits = self.target.feed(token)
+        history: Sequence[int] | mx.array = self.history
+        if self.sampling.processors and ahead:
+            history = mx.concatenate([mx.array(self.history), token])
+        choice = self.sampling.choose(logits, history, (), self.state.emitted + ahead)
+        mx.async_eval(choice)
+        return logits, choice
+
+    def _commit(self, tokens: tuple[int, ...], finish: Finish | None) -> None:
+        state = self.state
+        self.history += tokens
+        self.state = State(state.tail.extend(self.tokenizer, tokens), tokens[-1], state.emitted + len(tokens), finish)
+
+
 def decode(
     target: Lane,
     tokenizer: Tokenizer,
@@ -81,38 +208,17 @@ def decode(
     *,
     sampling: Sampling,
     limits: Limits,
-    draft_length: Callable[[State], int],
-    cached: int = 0,
+    policy: Policy,
 ) -> Iterator[Round]:
     """Decode from a prompt, one round at a time.
 
-    ``target`` holds the first ``cached`` prompt tokens already (at most all but the last). The tokens of all
+    ``target`` may hold a beginning of the prompt already (at most all but the last token). The tokens of all
     rounds together are those that the target chooses on its own under the same ``sampling``: a candidate is
     kept only where it equals that choice.
     """
-    target.prefill(prompt[cached:-1])
-    history = list(prompt)
+    target.prefill(prompt[target.length : -1])
     state = State(Tail.of(tokenizer, prompt), prompt[-1])
-    while state.finish is None:
-        begin = time.perf_counter()
-        k = min(draft_length(state), limits.left(state.emitted) - 1)
-        proposal = drafter.propose(state.tail, int(k))
-        candidates = _candidates(proposal, limits, state.emitted)
-        verify_at = time.perf_counter()
-        logits = target.feed(mx.array([state.pending, *candidates]))
-        choices = tuple(sampling.choose(logits, history, candidates, state.emitted).tolist())
-        verified_at = time.perf_counter()
-        accepted = agreement(candidates, choices)
-        tokens, finish = limits.cut((*candidates[:accepted], choices[accepted]), state.emitted)
-        target.trim(1 + len(candidates) - len(tokens))
-        drafter.follow(tokens)
-        history += tokens
-        state = State(state.tail.extend(tokenizer, tokens), tokens[-1], state.emitted + len(tokens), finish)
-        verify_s = verified_at - verify_at
-        host_s = time.perf_counter() - begin - verify_s - proposal.draft_s - proposal.translate_s
-        yield Round(
-            state, proposal, candidates, choices, tokens, min(accepted, len(tokens)), logits, verify_s, host_s
-        )
+    yield from Decoding(target, tokenizer, drafter, sampling, limits, policy, state, list(prompt)).rounds()
 
 
 def agreement(candidates: Sequence[int], choices: Sequence[int]) -> int:
@@ -123,7 +229,7 @@ def agreement(candidates: Sequence[int], choices: Sequence[int]) -> int:
 def _candidates(proposal: Proposal, limits: Limits, emitted: int) -> tuple[int, ...]:
     """The translated tokens, an end of sequence where the draft would stop, and no more than can be used."""
     ids = proposal.translation.ids
-    if proposal.ended and limits.eos:
-        ids = (*ids, min(limits.eos))
+    if proposal.ended and limits.end is not None:
+        ids = (*ids, limits.end)
     left = limits.left(emitted) - 1
     return ids if len(ids) <= left else ids[: int(left)]

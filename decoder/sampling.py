@@ -41,16 +41,20 @@ class Sampling:
         """Whether the most likely token is always taken."""
         return self.temperature == 0.0
 
-    def choose(self, logits: mx.array, history: Sequence[int], candidates: Sequence[int], position: int) -> mx.array:
+    def choose(
+        self, logits: mx.array, history: Sequence[int] | mx.array, candidates: Sequence[int], position: int
+    ) -> mx.array:
         """The target's choices, lazily: int array of shape (n,) for logits of shape (n, vocabulary).
 
         Row j is the choice after ``history`` (prompt and committed tokens) and the first j of
         ``candidates``; ``position`` is that of row 0.
         """
         if self.processors:
+            past = history if isinstance(history, mx.array) else mx.array(list(history))
             rows = []
             for j in range(logits.shape[0]):
-                row, tokens = logits[j : j + 1], mx.array([*history, *candidates[:j]])
+                row = logits[j : j + 1]
+                tokens = mx.concatenate([past, mx.array(list(candidates[:j]), dtype=past.dtype)]) if j else past
                 for processor in self.processors:
                     row = processor(tokens, row)
                 rows.append(row)

@@ -12,6 +12,7 @@ from tokalign.tokenizers import Tokenizer
 from tokalign.translate import CountedTranslator, ExactTranslator, NaiveTranslator
 
 Kind = Literal["anchored", "context", "none", "naive", "counted"]
+NEVER = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})  # bytes that are in no UTF-8 text
 NAMES = "anchored, context:P, none, naive, counted:P"
 
 
@@ -60,6 +61,12 @@ class Strategy:
             return AsPublished(target, draft, NaiveTranslator(target, draft))
         if self.kind == "counted":
             return AsPublished(target, draft, CountedTranslator(target, draft, self.p))
+        missing = next((b for b in range(256) if b not in draft.vocabulary.byte_ids and b not in NEVER), None)
+        if missing is not None:
+            raise PairError(
+                f"the draft vocabulary {draft.name!r} has no token for the byte {missing:#04x}, so it cannot "
+                "follow any text of the target's; use a draft with byte tokens."
+            )
         p = None if self.kind == "anchored" else self.p
         return ByBytes(target, draft, ExactTranslator(target, p, self.hold_back))
 

@@ -52,17 +52,20 @@ class Tail:
         ends = self.ends + tuple(base + e for e in accumulate(len(p) for p in parts))
         return Tail(ids, self.text + b"".join(parts), self.settled, ends)._shortened()
 
+    def without(self, n: int) -> Tail:
+        """The tail without its last ``n`` tokens."""
+        kept = len(self.ids) - n
+        return Tail(self.ids[:kept], self.text[: self.start(kept)], self.settled, self.ends[:kept])
+
     def _shortened(self) -> Tail:
         if len(self.ids) <= KEEP:
             return self
         cut = self.word_start(len(self.ids) - KEEP)
         settled = True
-        if cut is None:
+        if not cut:
             if len(self.ids) <= LIMIT:
                 return self
             cut, settled = len(self.ids) - LIMIT, False
-        if cut == 0:
-            return self
         at = self.ends[cut - 1]
         return Tail(self.ids[cut:], self.text[at:], settled, tuple(e - at for e in self.ends[cut:]))
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
 from decoder.drafters import Drafter, LookupDrafter, ModelDrafter, NoDrafter
 from decoder.errors import PairError
 from decoder.healing import Healer
-from decoder.lane import Lane
-from decoder.loop import Limits, Round, State, decode
+from decoder.lane import Lane, require_trimmable
+from decoder.loop import Fixed, Limits, Policy, Round, decode
 from decoder.models import Loaded, load_model
 from decoder.sampling import LogitsProcessor, Sampling
 from decoder.stats import Recorder, Stats
@@ -23,6 +24,9 @@ from decoder.text import TextStream
 from tokalign.settings import Settings
 from tokalign.settings import check as check_settings
 from tokalign.settings import read as read_settings
+
+if TYPE_CHECKING:
+    from decoder.session import Session
 
 Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
 
@@ -43,7 +47,7 @@ class Pair:
             return None
         if same_vocabulary(self.target.tokenizer, self.draft.tokenizer):
             return None
-        return Healer(self.draft.tokenizer, vocabulary_rows(self.draft.model))
+        return Healer(self.draft.tokenizer, self.draft.rows)
 
 
 @dataclass(frozen=True)
@@ -87,38 +91,45 @@ def load_pair(
         ModelError, UntrimmableCache: a model cannot be loaded or cannot be used.
         SettingsError: the file is for other tokenizers, or provisional and that was not allowed.
     """
-    loaded_target = load_model(target, "target", float32=float32)
-    loaded_draft = load_model(draft, "draft", float32=float32) if draft else None
-    tuned: Settings | None = None
-    if settings is not None:
-        if loaded_draft is None:
-            raise PairError("settings belong to a pair; give the draft model too.")
-        tuned = read_settings(Path(settings))
-        check_settings(
-            tuned, loaded_target.tokenizer, loaded_draft.tokenizer, allow_provisional=allow_provisional
-        )
+    if settings is not None and draft is None:
+        raise PairError("settings belong to a pair; give the draft model too.")
+    tuned: Settings | None = read_settings(Path(settings)) if settings is not None else None
     if translation is None and tuned is not None:
         translation = "anchored" if tuned.anchored else f"context:{tuned.p}"
     strategy = Strategy.parse(translation or "anchored")
-    return Pair(loaded_target, loaded_draft, strategy, k if k is not None else 4)
+    if k is None:
+        k = tuned.k if tuned is not None else 4
+    loaded_target = load_model(target, "target", float32=float32)
+    if draft is None:
+        return Pair(loaded_target, None, strategy, k)
+    require_trimmable(loaded_target.model, "target", target)
+    loaded_draft = load_model(draft, "draft", float32=float32)
+    require_trimmable(loaded_draft.model, "draft", draft)
+    if tuned is not None:
+        check_settings(
+            tuned, loaded_target.tokenizer, loaded_draft.tokenizer, allow_provisional=allow_provisional
+        )
+    strategy.bridge(loaded_target.tokenizer, loaded_draft.tokenizer)
+    return Pair(loaded_target, loaded_draft, strategy, k)
 
 
-def vocabulary_rows(model: object) -> int:
-    """The number of logits a model gives."""
-    cache_free = model(mx.array([[0]]))  # type: ignore[operator]
-    return int(cache_free.shape[-1])
-
-
-def make_drafter(pair: Pair, draft_prompt: Sequence[int], target_prompt: Sequence[int], *, lookup: bool) -> Drafter:
-    """The drafter of one generation."""
+def make_drafter(
+    pair: Pair,
+    draft_prompt: Sequence[int],
+    target_prompt: Sequence[int],
+    *,
+    lookup: bool,
+    lane: Lane | None = None,
+) -> Drafter:
+    """The drafter of one generation; ``lane`` is the draft's, where it holds the prompt's beginning already."""
     if lookup:
+        require_trimmable(pair.target.model, "target", pair.target.name)
         return LookupDrafter(pair.target.tokenizer, target_prompt)
     if pair.draft is None:
         return NoDrafter()
     bridge = pair.strategy.bridge(pair.target.tokenizer, pair.draft.tokenizer)
-    return ModelDrafter(
-        Lane(pair.draft.model), pair.draft.tokenizer, bridge, draft_prompt, pair.draft.eos, pair.healer
-    )
+    lane = lane or Lane(pair.draft.model)
+    return ModelDrafter(lane, pair.draft.tokenizer, bridge, draft_prompt, pair.draft.eos, pair.healer)
 
 
 def encode_prompts(pair: Pair, prompt: Prompt) -> tuple[list[int], list[int]]:
@@ -147,24 +158,30 @@ def generate_rounds(
     sampling: Sampling | None = None,
     k: int | None = None,
     lookup: bool = False,
-    draft_length: Callable[[State], int] | None = None,
+    policy: Policy | None = None,
+    session: Session | None = None,
 ) -> Iterator[Round]:
-    """The rounds of one generation; see :func:`decoder.loop.decode`."""
+    """The rounds of one generation; see :func:`decoder.loop.decode`. A ``session`` keeps the caches for the next."""
     if max_tokens is not None and max_tokens < 1:
         raise PairError(f"max_tokens is {max_tokens}; it must be at least 1.")
     length = pair.k if k is None else k
     if length < 0:
         raise PairError(f"k is {length}; it must be at least 0.")
     target_ids, draft_ids = encode_prompts(pair, prompt)
-    yield from decode(
-        Lane(pair.target.model),
+    lane, drafts = Lane(pair.target.model), None
+    if session is not None:
+        lane, drafts = session.lanes(target_ids, draft_ids, lookup=lookup)
+    drafter = make_drafter(pair, draft_ids, target_ids, lookup=lookup, lane=drafts)
+    rounds = decode(
+        lane,
         pair.target.tokenizer,
-        make_drafter(pair, draft_ids, target_ids, lookup=lookup),
+        drafter,
         target_ids,
         sampling=sampling or Sampling(),
-        limits=Limits(pair.target.eos, max_tokens),
-        draft_length=draft_length or (lambda state: length),
+        limits=Limits(pair.target.eos, max_tokens, pair.target.end),
+        policy=policy or Fixed(length if lookup or pair.draft is not None else 0),
     )
+    yield from rounds if session is None else session.noting(target_ids, drafter, rounds)
 
 
 def stream_generate(
@@ -181,6 +198,7 @@ def stream_generate(
     seed: int = 0,
     logits_processors: Sequence[LogitsProcessor] = (),
     stop: Sequence[str] = (),
+    session: Session | None = None,
 ) -> Iterator[GenerationResponse]:
     """Stream what the target writes after ``prompt``: a text, target ids, or chat messages.
 
@@ -199,7 +217,10 @@ def stream_generate(
     begin = time.perf_counter()
     prompt_s: float | None = None
     count = 0
-    for r in generate_rounds(pair, prompt, max_tokens=max_tokens, sampling=sampling, k=k, lookup=lookup):
+    rounds = generate_rounds(
+        pair, prompt, max_tokens=max_tokens, sampling=sampling, k=k, lookup=lookup, session=session
+    )
+    for r in rounds:
         now = time.perf_counter()
         prompt_s = now - begin if prompt_s is None else prompt_s
         recorder.add(r)

@@ -1,0 +1,5 @@
+"""``python -m decoder``."""
+
+from decoder.cli import main
+
+main()

@@ -1,0 +1,169 @@
+"""Adaptive drafting: each round as many draft tokens as pay, from whom they pay, none where nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from decoder.loop import Round, State
+from decoder.running import Confidence, Costs, Survival
+
+Source = Literal["model", "lookup", "plain"]
+
+LONGEST = 8  # draft tokens a round at most
+WIDEST = 16  # tokens verified at once at most
+ALLOWANCE = 0.01  # share of all time that may go into trying out drafts that lose
+CREDIT = 4.0  # plain steps that may be lost before anything was decoded
+LEARN_PLAIN = 4  # plain steps measured before drafting starts, without a profile
+PRIOR = 0.6  # chance that a draft token is right, before any evidence
+
+
+@dataclass(frozen=True)
+class KnownCosts:
+    """Costs to start from, in seconds: verification by tokens, drafting by tokens, one plain step, and the
+    translation and host work of a round. Empty where nothing was measured."""
+
+    verify: Mapping[int, float] = field(default_factory=dict)
+    draft: Mapping[int, float] = field(default_factory=dict)
+    plain: float | None = None
+    overhead: float | None = None
+
+
+class Adaptive:
+    """The policy behind ``k = auto``.
+
+    A round of k draft tokens is expected to emit 1 + r·E(k) tokens, E(k) being the draft tokens that pass and
+    r the target tokens that one of them is worth, and to take draft(k) + verify(1 + r·k) + overhead. The k
+    with the best ratio is drafted, 0 (plain decoding) included. Time lost against plain decoding is kept
+    within a small share of all time: where drafts lose, they are tried again only when the account allows it,
+    which is how a change of content is noticed.
+    """
+
+    def __init__(self, known: KnownCosts | None = None, *, model: bool = True, longest: int = LONGEST) -> None:
+        known = known or KnownCosts()
+        self._verify = Costs(known.verify)
+        self._draft = Costs(known.draft)
+        self._plain = Costs({1: known.plain} if known.plain else None)
+        self._overhead = Costs({1: known.overhead} if known.overhead else None)
+        self._model = model
+        self._longest = longest
+        self._survival: dict[Source, Survival] = {
+            "model": Survival(longest, PRIOR),
+            "lookup": Survival(WIDEST, PRIOR),
+        }
+        self._confidence = Confidence()
+        self._worth = 1.0
+        self._plain_steps = 0
+        self._spent = 0.0
+        self._lead = 0.0
+        self.source: Source = "plain"
+        self.offered = 0
+
+    # -- what the loop asks
+
+    def draft_length(self, state: State) -> int:
+        """The best number of draft tokens now; sets ``source``. ``offered`` are the tokens that lookup has."""
+        self.source = "plain"
+        if not self._plain and self._plain_steps < LEARN_PLAIN:
+            return 0
+        options = self._options()
+        if not options:
+            return 0
+        (source, k), rate = max(options.items(), key=lambda item: item[1])
+        if rate <= 1 / self._plain.at(1) and not self._may_try(source, k):
+            return 0
+        if self._lead < -self._account():
+            return 0
+        self.source = source
+        return k
+
+    def width(self, n: int) -> int:
+        """The size at least ``n`` that is fastest to verify; quantized kernels jump, so more can be faster."""
+        if n == 1 or not self._verify:
+            return n
+        return min(range(n, max(n, WIDEST) + 1), key=lambda m: (self._verify.at(m), m))
+
+    def observe(self, done: Round) -> None:
+        """Learn from a round: costs, acceptance, what a draft token is worth, the account."""
+        p = done.proposal
+        if done.k == 0:
+            self._plain_steps += 1
+            if self._plain_steps > 1:  # the first step waits for the prompt
+                self._plain.observe(1, done.verify_s)
+            self._spent += done.verify_s
+            return
+        seconds = p.draft_s + p.translate_s + done.verify_s + done.host_s
+        self._verify.observe(self.width(1 + len(done.candidates)), done.verify_s)
+        self._overhead.observe(1, p.translate_s + done.host_s)
+        if self.source == "lookup":
+            self._survival["lookup"].observe(len(done.candidates), done.accepted)
+        elif p.drafted:
+            self._learn_draft(done)
+        self._spent += seconds
+        if self._plain:
+            self._lead += len(done.tokens) * self._plain.at(1) - seconds
+            self._lead = min(self._lead, self._account())  # luck in the past does not pay for loss now
+
+    def go_on(self, confidence: Sequence[float]) -> bool:
+        """Whether two more draft tokens are worth their time, after tokens of these confidences."""
+        if not self._draft or not self._verify or not self._plain:
+            return True
+        alive = 1.0
+        for c in confidence:
+            alive *= self._confidence.chance(c)
+        typical = self._survival["model"].rates()[min(len(confidence), self._longest - 1)]
+        gain = self._worth * alive * (typical + typical * typical)
+        k = len(confidence)
+        cost = self._draft.at(k + 2) - self._draft.at(k) + self._verified(k + 2) - self._verified(k)
+        return gain > cost / self._plain.at(1)
+
+    # -- how it decides
+
+    def _options(self) -> dict[tuple[Source, int], float]:
+        """Expected tokens per second of every choice."""
+        overhead = self._overhead.at(1) if self._overhead else 0.0
+        options: dict[tuple[Source, int], float] = {}
+        if self.offered:
+            for k in range(1, min(self.offered, WIDEST - 1) + 1):
+                seconds = self._verify.at(self.width(1 + k)) if self._verify else self._plain.at(1)
+                options["lookup", k] = (1 + self._survival["lookup"].expected(k)) / (seconds + overhead)
+        if self._model:
+            for k in range(1, self._longest + 1):
+                seconds = (self._draft.at(k) if self._draft else 0.0) + self._verified(k) + overhead
+                options["model", k] = (1 + self._worth * self._survival["model"].expected(k)) / seconds
+        return options
+
+    def _verified(self, k: int) -> float:
+        """Seconds to verify what ``k`` draft tokens become."""
+        if not self._verify:
+            return self._plain.at(1)
+        return self._verify.at(self.width(1 + max(1, round(self._worth * k))))
+
+    def _may_try(self, source: Source, k: int) -> bool:
+        """Whether a losing draft may be tried: its expected loss fits into the account, and it could win."""
+        rate = self._options()[source, k]
+        seconds = (1 + self._worth * self._survival[source].expected(k)) / rate
+        best = (1 + self._worth * k) / seconds
+        loss = seconds - self._plain.at(1)
+        return best > 1 / self._plain.at(1) and self._lead + self._account() > loss
+
+    def _account(self) -> float:
+        """Seconds that may be lost so far."""
+        return ALLOWANCE * self._spent + CREDIT * self._plain.at(1)
+
+    def _learn_draft(self, done: Round) -> None:
+        p = done.proposal
+        passed = drafted_right(done)
+        self._draft.observe(len(p.drafted), p.draft_s)
+        self._survival["model"].observe(len(p.drafted), passed)
+        if p.confidence:
+            self._confidence.observe(p.confidence, passed)
+        if done.candidates:
+            self._worth += 0.1 * (len(done.candidates) / len(p.drafted) - self._worth)
+
+
+def drafted_right(done: Round) -> int:
+    """How many drafted tokens had all their text accepted, by their share of the candidates."""
+    n = len(done.candidates)
+    return 0 if n == 0 else int(len(done.proposal.drafted) * done.accepted / n)

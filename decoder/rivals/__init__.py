@@ -1,0 +1,1 @@
+"""Other engines, run beside ours in environments of their own."""

@@ -1,0 +1,5 @@
+"""``python -m tokalign``."""
+
+from tokalign.cli import main
+
+main()

@@ -1,0 +1,5 @@
+"""The command line: parse, one call of the library, print."""
+
+from tokalign.cli.main import cli, main
+
+__all__ = ["cli", "main"]
