@@ -9,10 +9,10 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
-PROBE_SECONDS = 5.0  # to find out whether the hub answers at all
+from tokalign.hub import probe as _probe
+
 STALL_SECONDS = 30.0  # without a new row (the first one waits for the file list and one row group)
 _OFFLINE_SWITCHES = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_OFFLINE")
 _LOGGERS = ("huggingface_hub", "datasets")
@@ -55,31 +55,6 @@ def check_reachable() -> None:
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
     if reason := _probe(endpoint, int(time.monotonic() // 60)):
         raise HubUnavailableError(reason)
-
-
-@lru_cache(maxsize=4)
-def _probe(endpoint: str, _minute: int) -> str | None:
-    """Why ``endpoint`` cannot be used, None when it can; any answer below status 500 will do."""
-    outcome: list[str | None] = []
-
-    def ask() -> None:
-        import urllib.error
-        import urllib.request
-
-        try:
-            request = urllib.request.Request(endpoint, method="HEAD", headers={"User-Agent": "tokalign"})
-            urllib.request.urlopen(request, timeout=PROBE_SECONDS).close()
-            outcome.append(None)
-        except urllib.error.HTTPError as error:
-            error.close()
-            outcome.append(None if error.code < 500 else f"{endpoint} answered with status {error.code}")
-        except Exception as error:
-            outcome.append(f"{endpoint} cannot be reached: {getattr(error, 'reason', error)}")
-
-    thread = threading.Thread(target=ask, daemon=True, name="hub-probe")  # name lookup knows no timeout
-    thread.start()
-    thread.join(PROBE_SECONDS + 0.5)
-    return outcome[0] if outcome else f"{endpoint} did not answer within {PROBE_SECONDS:.0f} seconds"
 
 
 def stream(data: HubData, limit: int) -> Iterator[Mapping[str, object]]:

@@ -1,5 +1,7 @@
 """decoder: exact speculative decoding across vocabularies, on MLX.
 
+In Python::
+
     from decoder import load_pair, stream_generate
 
     pair = load_pair("bielik-11b", "bielik-1.5b", settings="pair.json")

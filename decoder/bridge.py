@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from decoder.intersection import Intersection
 from tokalign.tokenizers import Tokenizer
 from tokalign.tokenizers.tokenizer import Unaligned
 from tokalign.translate import Resync, Tail, Translation, Translator, resynchronise
@@ -65,6 +66,27 @@ class ByBytes:
             return Translation()
 
     def follow(self, draft: Tail, cached: Sequence[int], committed: Sequence[int], owed: bytes = b"") -> Resync:
+        """See :func:`tokalign.translate.resynchronise`."""
+        return resynchronise(self.draft, draft, cached, owed + self.target.decode(committed))
+
+
+@dataclass(frozen=True)
+class ById:
+    """Drafted ids passed one by one to the target ids of the same bytes; the way back through bytes."""
+
+    target: Tokenizer
+    draft: Tokenizer
+    shared: Intersection
+
+    def propose(self, target: Tail, drafted: Sequence[int], text: bytes) -> Translation:
+        """The target ids of the drafted ones, up to the first that has none."""
+        ids = [self.shared.target_of.get(i) for i in drafted]
+        end = next((n for n, i in enumerate(ids) if i is None), len(ids))
+        return Translation(tuple(i for i in ids[:end] if i is not None))
+
+    def follow(
+        self, draft: Tail, cached: Sequence[int], committed: Sequence[int], owed: bytes = b""
+    ) -> Resync:
         """See :func:`tokalign.translate.resynchronise`."""
         return resynchronise(self.draft, draft, cached, owed + self.target.decode(committed))
 

@@ -76,8 +76,8 @@ class Compatibility:
         if self.same_vocabulary:
             return "Works: both have one vocabulary, so ids pass as they are and nothing is translated."
         return (
-            f"Works: drafts are translated through bytes; {self.shared:.1%} of the target's tokens are one token "
-            "of the draft's too."
+            f"Works: drafts are translated through bytes; {self.shared:.1%} of the target's tokens are "
+            "one token of the draft's too."
         )
 
     def as_dict(self) -> dict[str, Any]:

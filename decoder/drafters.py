@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, cast
 
 import mlx.core as mx
 
 from decoder.bridge import Bridge
 from decoder.healing import Healer
-from decoder.lane import Lane
+from decoder.lane import Lane, read_ids
 from tokalign.tokenizers import Tokenizer
 from tokalign.translate import Tail, Translation
 
@@ -28,7 +28,7 @@ class Proposal:
     token, where it was asked for. Times are seconds.
     """
 
-    translation: Translation = Translation()
+    translation: Translation = field(default_factory=Translation)
     drafted: tuple[int, ...] = ()
     text: bytes = b""
     ended: bool = False
@@ -117,7 +117,8 @@ class ModelDrafter:
     ``_valid`` of them; the rest goes in with the next draft, so that catching up costs no step of its own.
 
     With a ``healer`` the draft may write the word it stands in anew. ``_owed`` is the part of that word which
-    is committed already and which the drafted tokens repeat.
+    is committed already and which the drafted tokens repeat. ``allowed`` (bools, one a logit) restricts what
+    is drafted; ``go_on`` is asked, given the confidences so far, whether to draft more.
     """
 
     def __init__(
@@ -129,6 +130,7 @@ class ModelDrafter:
         eos: frozenset[int],
         healer: Healer | None = None,
         go_on: Callable[[Sequence[float]], bool] | None = None,
+        allowed: mx.array | None = None,
     ) -> None:
         self._lane = lane
         self._tokenizer = tokenizer
@@ -136,6 +138,7 @@ class ModelDrafter:
         self._eos = eos
         self._healer = healer
         self._go_on = go_on
+        self._allowed = allowed
         lane.prefill(prompt[lane.length : -1])
         self.stream = list(prompt)
         self.tail = Tail.of(tokenizer, prompt)
@@ -164,7 +167,7 @@ class ModelDrafter:
         keep = min(self._valid, len(self.stream) - 1 - word)
         self._lane.trim(self._lane.length - keep)
         logits = self._lane.feed(mx.array(self.stream[keep:]))
-        y = self._healed(logits, word) if word else mx.argmax(logits[-1:], axis=-1)
+        y = self._healed(logits, word) if word else self._best(logits[-1:])
         drafted, confidence = self._steps(y, k) if self._go_on is None else self._asking(y, k)
         self._cached, self._valid = drafted[:-1], len(self.stream)
         return drafted, confidence
@@ -173,9 +176,15 @@ class ModelDrafter:
         """All steps enqueued at once."""
         steps = [y]
         for _ in range(k - 1):
-            y = mx.argmax(self._lane.feed(y), axis=-1)
+            y = self._best(self._lane.feed(y))
             steps.append(y)
-        return tuple(mx.concatenate(steps).tolist()), ()
+        return read_ids(mx.concatenate(steps)), ()
+
+    def _best(self, logits: mx.array) -> mx.array:
+        """The most likely token of each row, among those allowed."""
+        if self._allowed is not None:
+            logits = mx.where(self._allowed, logits, -mx.inf)
+        return mx.argmax(logits, axis=-1)
 
     def _asking(self, y: mx.array, k: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
         """Two steps at a time, going on while the draft is sure enough of itself.
@@ -188,13 +197,14 @@ class ModelDrafter:
             steps, sure = ([y], [mx.ones((1,))]) if not drafted else ([], [])
             while len(drafted) + len(steps) < k and len(steps) < 2:
                 logits = self._lane.feed(y)
-                y = mx.argmax(logits, axis=-1)
+                y = self._best(logits)
                 steps.append(y)
-                sure.append(mx.exp(mx.max(logits, axis=-1) - mx.logsumexp(logits, axis=-1)).astype(mx.float32))
+                chance = mx.exp(mx.max(logits, axis=-1) - mx.logsumexp(logits, axis=-1))
+                sure.append(chance.astype(mx.float32))
             ids, chances = mx.concatenate(steps), mx.concatenate(sure)
             mx.eval(ids, chances)
-            drafted += ids.tolist()
-            confidence += chances.tolist()
+            drafted += read_ids(ids)
+            confidence += cast(list[float], chances.tolist())
         return tuple(drafted), tuple(confidence)
 
     def _open_word(self) -> int:
@@ -235,20 +245,20 @@ class AutoDrafter:
     def __init__(self, policy: Adaptive, lookup: LookupDrafter, model: ModelDrafter | None) -> None:
         self._policy = policy
         self._lookup = lookup
-        self._model = model
+        self.model = model
         self._behind: list[int] = []
         policy.offered = lookup.available()
 
     def propose(self, target: Tail, k: int) -> Proposal:
         """From whom the policy chose."""
-        if self._policy.source == "lookup" or self._model is None:
+        if self._policy.source == "lookup" or self.model is None:
             return self._lookup.propose(target, k)
         begin = time.perf_counter()
         if self._behind:
-            self._model.follow(self._behind)
+            self.model.follow(self._behind)
             self._behind = []
         caught_up = time.perf_counter() - begin
-        proposal = self._model.propose(target, k)
+        proposal = self.model.propose(target, k)
         return replace(proposal, translate_s=proposal.translate_s + caught_up)
 
     def follow(self, committed: Sequence[int]) -> None:

@@ -31,3 +31,17 @@ class ProfileUsageError(ProfileError, UsageError):
     """A profile, a draft or a draft length was asked for that there is not; exit code 2."""
 
     exit_code = 2
+
+
+class ServeError(UsageError):
+    """The server cannot start as asked."""
+
+
+class BenchError(TokalignError):
+    """A bench's stored results are damaged, or another engine failed in it."""
+
+
+class BenchUsageError(BenchError, UsageError):
+    """A bench that cannot be run or continued as asked; exit code 2."""
+
+    exit_code = 2

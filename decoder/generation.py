@@ -7,16 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import mlx.core as mx
 
-from decoder.drafters import Drafter, LookupDrafter, ModelDrafter, NoDrafter
+from decoder.drafters import AutoDrafter, Drafter, LookupDrafter, ModelDrafter, NoDrafter
 from decoder.errors import PairError
 from decoder.healing import Healer
-from decoder.lane import Lane, require_trimmable
+from decoder.lane import Lane, cache_kinds, require_trimmable
 from decoder.loop import Fixed, Limits, Policy, Round, decode
 from decoder.models import Loaded, load_model
+from decoder.policy import Adaptive, KnownCosts
 from decoder.sampling import LogitsProcessor, Sampling
 from decoder.stats import Recorder, Stats
 from decoder.strategy import Strategy, same_vocabulary
@@ -33,12 +34,17 @@ Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Pair:
-    """A target with, where there is one, its draft, and how drafts reach it."""
+    """A target with, where there is one, its draft, and how drafts reach it.
+
+    ``k`` draft tokens a round, or ``auto``: as many as pay. ``known`` are costs to start from under ``auto``,
+    which learns them and how the draft fares over all generations of the pair.
+    """
 
     target: Loaded
     draft: Loaded | None = None
     strategy: Strategy = field(default_factory=Strategy)
-    k: int = 4
+    k: int | Literal["auto"] = "auto"
+    known: KnownCosts = field(default_factory=KnownCosts)
 
     @cached_property
     def healer(self) -> Healer | None:
@@ -48,6 +54,20 @@ class Pair:
         if same_vocabulary(self.target.tokenizer, self.draft.tokenizer):
             return None
         return Healer(self.draft.tokenizer, self.draft.rows)
+
+
+    @cached_property
+    def allowed(self) -> mx.array | None:
+        """Which draft tokens may be drafted, where the strategy restricts them; bools of shape (rows,)."""
+        if self.draft is None or self.strategy.kind != "intersection":
+            return None
+        shared = self.strategy.bridge(self.target.tokenizer, self.draft.tokenizer).shared.target_of  # type: ignore[attr-defined]
+        return mx.array([i in shared or i in self.draft.eos for i in range(self.draft.rows)])
+
+    @cached_property
+    def policy(self) -> Adaptive:
+        """What ``auto`` has learnt so far."""
+        return Adaptive(self.known, model=self.draft is not None)
 
 
 @dataclass(frozen=True)
@@ -79,13 +99,15 @@ def load_pair(
     settings: str | Path | None = None,
     allow_provisional: bool = False,
     translation: str | None = None,
-    k: int | None = None,
+    k: int | Literal["auto"] | None = None,
+    known: KnownCosts | None = None,
     float32: bool = False,
 ) -> Pair:
     """Load a target and a draft by path, hub id or alias.
 
     ``settings`` is a file that ``tokalign compare`` or ``tokalign tune`` wrote for the pair: it gives the
-    translation and k unless these are given here.
+    translation unless it is given here. How many tokens to draft depends on the machine: ``k`` is a number or
+    ``auto`` (the default), which ``known`` costs of a profile help from the first round on.
 
     Raises:
         ModelError, UntrimmableCache: a model cannot be loaded or cannot be used.
@@ -97,11 +119,11 @@ def load_pair(
     if translation is None and tuned is not None:
         translation = "anchored" if tuned.anchored else f"context:{tuned.p}"
     strategy = Strategy.parse(translation or "anchored")
-    if k is None:
-        k = tuned.k if tuned is not None else 4
+    k = "auto" if k is None else k
+    known = known or KnownCosts()
     loaded_target = load_model(target, "target", float32=float32)
     if draft is None:
-        return Pair(loaded_target, None, strategy, k)
+        return Pair(loaded_target, None, strategy, k, known)
     require_trimmable(loaded_target.model, "target", target)
     loaded_draft = load_model(draft, "draft", float32=float32)
     require_trimmable(loaded_draft.model, "draft", draft)
@@ -110,7 +132,7 @@ def load_pair(
             tuned, loaded_target.tokenizer, loaded_draft.tokenizer, allow_provisional=allow_provisional
         )
     strategy.bridge(loaded_target.tokenizer, loaded_draft.tokenizer)
-    return Pair(loaded_target, loaded_draft, strategy, k)
+    return Pair(loaded_target, loaded_draft, strategy, k, known)
 
 
 def make_drafter(
@@ -118,18 +140,50 @@ def make_drafter(
     draft_prompt: Sequence[int],
     target_prompt: Sequence[int],
     *,
-    lookup: bool,
+    lookup: bool = False,
+    policy: Adaptive | None = None,
     lane: Lane | None = None,
 ) -> Drafter:
     """The drafter of one generation; ``lane`` is the draft's, where it holds the prompt's beginning already."""
-    if lookup:
+    if lookup or policy is not None:
         require_trimmable(pair.target.model, "target", pair.target.name)
+    if lookup:
         return LookupDrafter(pair.target.tokenizer, target_prompt)
-    if pair.draft is None:
-        return NoDrafter()
-    bridge = pair.strategy.bridge(pair.target.tokenizer, pair.draft.tokenizer)
-    lane = lane or Lane(pair.draft.model)
-    return ModelDrafter(lane, pair.draft.tokenizer, bridge, draft_prompt, pair.draft.eos, pair.healer)
+    model = None
+    if pair.draft is not None:
+        bridge = pair.strategy.bridge(pair.target.tokenizer, pair.draft.tokenizer)
+        model = ModelDrafter(
+            lane or Lane(pair.draft.model),
+            pair.draft.tokenizer,
+            bridge,
+            draft_prompt,
+            pair.draft.eos,
+            pair.healer,
+            policy.go_on if policy is not None else None,
+            pair.allowed,
+        )
+    if policy is not None:
+        return AutoDrafter(policy, LookupDrafter(pair.target.tokenizer, target_prompt), model)
+    return model or NoDrafter()
+
+
+def choose_policy(
+    pair: Pair, k: int | Literal["auto"] | None, *, lookup: bool
+) -> tuple[Policy, Adaptive | None]:
+    """The policy for ``k`` (None: the pair's own), and the same again where it is the adaptive one.
+
+    A target whose cache cannot be trimmed and that has no draft is decoded plainly.
+    """
+    length = pair.k if k is None else k
+    if length == "auto":
+        if lookup:
+            return Fixed(4), None
+        if pair.draft is None and not all(trimmable for _, trimmable in cache_kinds(pair.target.model)):
+            return Fixed(0), None
+        return pair.policy, pair.policy
+    if length < 0:
+        raise PairError(f"k is {length}; it must be at least 0, or 'auto'.")
+    return Fixed(length if lookup or pair.draft is not None else 0), None
 
 
 def encode_prompts(pair: Pair, prompt: Prompt) -> tuple[list[int], list[int]]:
@@ -156,7 +210,7 @@ def generate_rounds(
     *,
     max_tokens: int | None = 256,
     sampling: Sampling | None = None,
-    k: int | None = None,
+    k: int | Literal["auto"] | None = None,
     lookup: bool = False,
     policy: Policy | None = None,
     session: Session | None = None,
@@ -164,14 +218,13 @@ def generate_rounds(
     """The rounds of one generation; see :func:`decoder.loop.decode`. A ``session`` keeps the caches for the next."""
     if max_tokens is not None and max_tokens < 1:
         raise PairError(f"max_tokens is {max_tokens}; it must be at least 1.")
-    length = pair.k if k is None else k
-    if length < 0:
-        raise PairError(f"k is {length}; it must be at least 0.")
+    chosen, adaptive = choose_policy(pair, k, lookup=lookup) if policy is None else (policy, None)
     target_ids, draft_ids = encode_prompts(pair, prompt)
-    lane, drafts = Lane(pair.target.model), None
-    if session is not None:
+    if session is None:
+        lane, drafts = Lane(pair.target.model), None
+    else:
         lane, drafts = session.lanes(target_ids, draft_ids, lookup=lookup)
-    drafter = make_drafter(pair, draft_ids, target_ids, lookup=lookup, lane=drafts)
+    drafter = make_drafter(pair, draft_ids, target_ids, lookup=lookup, policy=adaptive, lane=drafts)
     rounds = decode(
         lane,
         pair.target.tokenizer,
@@ -179,7 +232,7 @@ def generate_rounds(
         target_ids,
         sampling=sampling or Sampling(),
         limits=Limits(pair.target.eos, max_tokens, pair.target.end),
-        policy=policy or Fixed(length if lookup or pair.draft is not None else 0),
+        policy=chosen,
     )
     yield from rounds if session is None else session.noting(target_ids, drafter, rounds)
 
@@ -189,7 +242,7 @@ def stream_generate(
     prompt: Prompt,
     *,
     max_tokens: int | None = 256,
-    k: int | None = None,
+    k: int | Literal["auto"] | None = None,
     lookup: bool = False,
     temperature: float = 0.0,
     top_p: float = 0.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import mlx.core as mx
 from mlx_lm.models.cache import make_prompt_cache
@@ -11,6 +11,11 @@ from mlx_lm.models.cache import make_prompt_cache
 from decoder.errors import CacheError, UntrimmableCache
 
 PREFILL = 2048  # tokens per prefill step, mlx-lm's own default
+
+
+def read_ids(ids: mx.array) -> tuple[int, ...]:
+    """Ids of shape (n,) on the host; waits until they are computed."""
+    return tuple(cast(list[int], ids.tolist()))
 
 
 class Lane:

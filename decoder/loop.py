@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 import mlx.core as mx
 
 from decoder.drafters import Drafter, Proposal
-from decoder.lane import Lane
+from decoder.lane import Lane, read_ids
 from decoder.sampling import Sampling
 from tokalign.tokenizers import Tokenizer
 from tokalign.translate import Tail
@@ -135,8 +135,8 @@ class Decoding:
     def rounds(self) -> Iterator[Round]:
         """All rounds to the end."""
         while self.state.finish is None:
-            k = min(self.policy.draft_length(self.state), int(min(self.limits.left(self.state.emitted) - 1, 1 << 30)))
-            for done in self._plain() if k <= 0 else self._speculate(k):
+            k = int(min(self.policy.draft_length(self.state), self.limits.left(self.state.emitted) - 1))
+            for done in self._speculate(k) if k > 0 else self._plain():
                 self.policy.observe(done)
                 yield done
 
@@ -150,7 +150,7 @@ class Decoding:
         fed = [state.pending, *candidates]
         padding = max(0, self.policy.width(len(fed)) - len(fed))
         logits = self.target.feed(mx.array(fed + [state.pending] * padding))[: len(fed)]
-        choices = tuple(self.sampling.choose(logits, self.history, candidates, state.emitted).tolist())
+        choices = read_ids(self.sampling.choose(logits, self.history, candidates, state.emitted))
         verify_s = time.perf_counter() - verify_at
         accepted = agreement(candidates, choices)
         tokens, finish = self.limits.cut((*candidates[:accepted], choices[accepted]), state.emitted)
@@ -172,12 +172,12 @@ class Decoding:
             ahead = n + 1 < run
             if ahead:
                 following = self._step(choice, 1)
-            token = choice.item()
-            tokens, finish = self.limits.cut((token,), self.state.emitted)
+            choices = read_ids(choice)
+            tokens, finish = self.limits.cut(choices, self.state.emitted)
             self.drafter.follow(tokens)
             self._commit(tokens, finish)
             now = time.perf_counter()
-            yield Round(self.state, 0, Proposal(), (), (token,), tokens, 0, logits, now - begin, 0.0)
+            yield Round(self.state, 0, Proposal(), (), choices, tokens, 0, logits, now - begin, 0.0)
             begin = now
             if finish is not None:
                 if ahead and self.target.trimmable:  # else the cache is left one token past the end
@@ -197,7 +197,8 @@ class Decoding:
     def _commit(self, tokens: tuple[int, ...], finish: Finish | None) -> None:
         state = self.state
         self.history += tokens
-        self.state = State(state.tail.extend(self.tokenizer, tokens), tokens[-1], state.emitted + len(tokens), finish)
+        tail = state.tail.extend(self.tokenizer, tokens)
+        self.state = State(tail, tokens[-1], state.emitted + len(tokens), finish)
 
 
 def decode(

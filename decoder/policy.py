@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Literal
 
 from decoder.loop import Round, State
-from decoder.running import Confidence, Costs, Survival
+from decoder.running import Confidence, Costs, Survival, curve
 
 Source = Literal["model", "lookup", "plain"]
 
@@ -17,6 +18,9 @@ ALLOWANCE = 0.01  # share of all time that may go into trying out drafts that lo
 CREDIT = 4.0  # plain steps that may be lost before anything was decoded
 LEARN_PLAIN = 4  # plain steps measured before drafting starts, without a profile
 PRIOR = 0.6  # chance that a draft token is right, before any evidence
+# Without a profile, in plain steps: what one more verified token adds, and what a draft token costs.
+VERIFY_SLOPE = 0.1
+DRAFT_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -42,10 +46,11 @@ class Adaptive:
 
     def __init__(self, known: KnownCosts | None = None, *, model: bool = True, longest: int = LONGEST) -> None:
         known = known or KnownCosts()
-        self._verify = Costs(known.verify)
-        self._draft = Costs(known.draft)
-        self._plain = Costs({1: known.plain} if known.plain else None)
-        self._overhead = Costs({1: known.overhead} if known.overhead else None)
+        self._plain_s = known.plain
+        self._jumps = bool(known.verify)  # only a measured curve can say that more tokens are faster
+        self._verify = Costs(curve(known.verify) if known.verify else self._assumed(VERIFY_SLOPE, 1.0))
+        self._draft = Costs(curve(known.draft) if known.draft else self._assumed(DRAFT_SHARE, DRAFT_SHARE))
+        self._overhead = Costs(self._assumed(0.0, 0.02) if known.overhead is None else curve({1: known.overhead}))
         self._model = model
         self._longest = longest
         self._survival: dict[Source, Survival] = {
@@ -54,7 +59,7 @@ class Adaptive:
         }
         self._confidence = Confidence()
         self._worth = 1.0
-        self._plain_steps = 0
+        self._plain_steps: list[float] = []
         self._spent = 0.0
         self._lead = 0.0
         self.source: Source = "plain"
@@ -65,13 +70,13 @@ class Adaptive:
     def draft_length(self, state: State) -> int:
         """The best number of draft tokens now; sets ``source``. ``offered`` are the tokens that lookup has."""
         self.source = "plain"
-        if not self._plain and self._plain_steps < LEARN_PLAIN:
+        if self._plain_s is None:
             return 0
         options = self._options()
         if not options:
             return 0
         (source, k), rate = max(options.items(), key=lambda item: item[1])
-        if rate <= 1 / self._plain.at(1) and not self._may_try(source, k):
+        if rate <= 1 / self._step_s() and not self._may_try(source, k):
             return 0
         if self._lead < -self._account():
             return 0
@@ -80,7 +85,7 @@ class Adaptive:
 
     def width(self, n: int) -> int:
         """The size at least ``n`` that is fastest to verify; quantized kernels jump, so more can be faster."""
-        if n == 1 or not self._verify:
+        if n == 1 or not self._jumps:
             return n
         return min(range(n, max(n, WIDEST) + 1), key=lambda m: (self._verify.at(m), m))
 
@@ -88,9 +93,7 @@ class Adaptive:
         """Learn from a round: costs, acceptance, what a draft token is worth, the account."""
         p = done.proposal
         if done.k == 0:
-            self._plain_steps += 1
-            if self._plain_steps > 1:  # the first step waits for the prompt
-                self._plain.observe(1, done.verify_s)
+            self._learn_plain(done.verify_s)
             self._spent += done.verify_s
             return
         seconds = p.draft_s + p.translate_s + done.verify_s + done.host_s
@@ -101,14 +104,11 @@ class Adaptive:
         elif p.drafted:
             self._learn_draft(done)
         self._spent += seconds
-        if self._plain:
-            self._lead += len(done.tokens) * self._plain.at(1) - seconds
-            self._lead = min(self._lead, self._account())  # luck in the past does not pay for loss now
+        # luck in the past does not pay for loss now
+        self._lead = min(self._lead + len(done.tokens) * self._step_s() - seconds, self._account())
 
     def go_on(self, confidence: Sequence[float]) -> bool:
         """Whether two more draft tokens are worth their time, after tokens of these confidences."""
-        if not self._draft or not self._verify or not self._plain:
-            return True
         alive = 1.0
         for c in confidence:
             alive *= self._confidence.chance(c)
@@ -116,28 +116,24 @@ class Adaptive:
         gain = self._worth * alive * (typical + typical * typical)
         k = len(confidence)
         cost = self._draft.at(k + 2) - self._draft.at(k) + self._verified(k + 2) - self._verified(k)
-        return gain > cost / self._plain.at(1)
+        return gain > cost / self._step_s()
 
     # -- how it decides
 
     def _options(self) -> dict[tuple[Source, int], float]:
         """Expected tokens per second of every choice."""
-        overhead = self._overhead.at(1) if self._overhead else 0.0
+        overhead = self._overhead.at(1)
         options: dict[tuple[Source, int], float] = {}
-        if self.offered:
-            for k in range(1, min(self.offered, WIDEST - 1) + 1):
-                seconds = self._verify.at(self.width(1 + k)) if self._verify else self._plain.at(1)
-                options["lookup", k] = (1 + self._survival["lookup"].expected(k)) / (seconds + overhead)
-        if self._model:
-            for k in range(1, self._longest + 1):
-                seconds = (self._draft.at(k) if self._draft else 0.0) + self._verified(k) + overhead
-                options["model", k] = (1 + self._worth * self._survival["model"].expected(k)) / seconds
+        for k in range(1, min(self.offered, WIDEST - 1) + 1):
+            seconds = self._verify.at(self.width(1 + k)) + overhead
+            options["lookup", k] = (1 + self._survival["lookup"].expected(k)) / seconds
+        for k in range(1, self._longest + 1 if self._model else 1):
+            seconds = self._draft.at(k) + self._verified(k) + overhead
+            options["model", k] = (1 + self._worth * self._survival["model"].expected(k)) / seconds
         return options
 
     def _verified(self, k: int) -> float:
         """Seconds to verify what ``k`` draft tokens become."""
-        if not self._verify:
-            return self._plain.at(1)
         return self._verify.at(self.width(1 + max(1, round(self._worth * k))))
 
     def _may_try(self, source: Source, k: int) -> bool:
@@ -145,12 +141,28 @@ class Adaptive:
         rate = self._options()[source, k]
         seconds = (1 + self._worth * self._survival[source].expected(k)) / rate
         best = (1 + self._worth * k) / seconds
-        loss = seconds - self._plain.at(1)
-        return best > 1 / self._plain.at(1) and self._lead + self._account() > loss
+        loss = seconds - self._step_s()
+        return best > 1 / self._step_s() and self._lead + self._account() > loss
 
     def _account(self) -> float:
         """Seconds that may be lost so far."""
-        return ALLOWANCE * self._spent + CREDIT * self._plain.at(1)
+        return ALLOWANCE * self._spent + CREDIT * self._step_s()
+
+    def _step_s(self) -> float:
+        """Seconds of a plain step; a guess of the first microsecond until one was measured."""
+        return self._plain_s if self._plain_s is not None else 1e-6
+
+    def _assumed(self, slope: float, first: float) -> Callable[[int], float]:
+        return lambda size: self._step_s() * (first + slope * (size - 1))
+
+    def _learn_plain(self, seconds: float) -> None:
+        """The median of the first steps (the very first waits for the prompt), then smoothed."""
+        if self._plain_s is not None:
+            self._plain_s += 0.05 * (min(seconds, 2 * self._plain_s) - self._plain_s)
+            return
+        self._plain_steps.append(seconds)
+        if len(self._plain_steps) > LEARN_PLAIN:
+            self._plain_s = median(self._plain_steps[1:])
 
     def _learn_draft(self, done: Round) -> None:
         p = done.proposal

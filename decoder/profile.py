@@ -1,4 +1,4 @@
-"""What decoding costs on one machine: measured times of a target and its drafts, and the file they are kept in."""
+"""What decoding costs on one machine: measured times of a target and its drafts, and their file."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ class DraftCost:
     ``compiled``: the same with a compiled step over a cache of fixed size, None (with ``compiled_note``)
     where it does not work. ``feed``: feeding n tokens and waiting for the choice, as when the draft catches
     up. ``prefill``: reading a prompt of n tokens (context 0). ``translate`` is draft → target, ``follow``
-    target → draft, for one round; None (with ``translate_note``) where it was not measured.
+    target → draft, for one round; None where it was not measured; ``translate_note`` says why, or on what it
+    rests. ``trim``: taking tokens back from the draft's cache.
     """
 
     model: ModelCard
@@ -79,6 +80,7 @@ class DraftCost:
     translate: Spread | None
     follow: Spread | None
     translate_note: str | None
+    trim: Spread | None
 
     @cached_property
     def step_curve(self) -> Curve:
@@ -98,7 +100,7 @@ class Profile:
     ``source`` is 'measured', or 'published' for one that was built from a paper's figures. ``plain``: a step
     of mlx-lm's own ``generate_step`` (n = 1). ``verify``: one pass of the target over n tokens with the
     choice at each of them. ``prefill``: reading a prompt of n tokens (context 0). ``trim``: taking tokens back
-    from the target's and a draft's cache, once each. ``bandwidth``: a device copy, read and write counted.
+    from the target's cache. ``bandwidth``: a device copy, read and write counted.
     """
 
     source: str
@@ -148,9 +150,10 @@ class Profile:
         parts = [s.median for s in (self.draft(draft).translate, self.draft(draft).follow) if s is not None]
         return sum(parts) if parts else None
 
-    def host_s(self) -> float | None:
-        """Seconds a round beside model passes and translation; None where they were not measured."""
-        return None if self.trim is None else self.trim.median
+    def host_s(self, draft: str | None = None) -> float | None:
+        """Seconds a round for taking tokens back from both caches; None where it was not measured."""
+        parts = [s.median for s in (self.trim, self.draft(draft).trim) if s is not None]
+        return sum(parts) if parts else None
 
     def draft(self, name: str | None = None) -> DraftCost:
         """A draft by name, the first without one.
@@ -171,15 +174,8 @@ def write(profile: Profile, path: Path) -> None:
 
 
 def dumps(profile: Profile) -> str:
-    """The file's text: JSON with one timing a line."""
-    text = json.dumps({"schema": SCHEMA, **asdict(profile)}, ensure_ascii=False, indent=1)
-    lines: list[str] = []
-    for line in text.splitlines():
-        if line.startswith("    ") and lines and not lines[-1].lstrip().startswith(("]", "}")):
-            lines[-1] += line.strip() if lines[-1].endswith(("{", "[")) else " " + line.strip()
-        else:
-            lines.append(line)
-    return "\n".join(lines) + "\n"
+    """The file's text."""
+    return json.dumps({"schema": SCHEMA, **asdict(profile)}, ensure_ascii=False, indent=1) + "\n"
 
 
 def read(path: Path) -> Profile:

@@ -2,59 +2,71 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Callable, Mapping, Sequence
 
 BINS = 10  # of the draft's confidence
 
 
 class Costs:
-    """Seconds by size (tokens verified, tokens drafted), from a profile, from this run, or from both.
+    """Seconds by size (tokens verified, tokens drafted): a curve to start from, corrected by what is measured.
 
-    A measured size is smoothed exponentially; a size between measured ones is interpolated linearly, one
-    beyond them costs as the last step did, and with one size known every size costs the same.
+    ``curve`` gives the seconds expected of a size. Of every measured size the ratio to it is kept, smoothed
+    exponentially; sizes between measured ones interpolate the ratio, sizes beyond take the nearest one. So one
+    measurement moves the whole curve, and its shape (the jumps of a kernel) stays until it is measured away.
     """
 
-    def __init__(self, known: Mapping[int, float] | None = None, weight: float = 0.2) -> None:
-        self._seconds = dict(known or {})
-        self._sizes = sorted(self._seconds)
+    def __init__(self, curve: Callable[[int], float], weight: float = 0.2) -> None:
+        self._curve = curve
+        self._ratio: dict[int, float] = {}
+        self._sizes: list[int] = []
         self._weight = weight
-
-    def __bool__(self) -> bool:
-        return bool(self._sizes)
 
     def observe(self, size: int, seconds: float) -> None:
         """Note one measurement. One far above the estimate (a page fault, another program) counts less."""
-        old = self._seconds.get(size)
+        expected = self._curve(size)
+        if expected <= 0:
+            return
+        ratio = seconds / expected
+        old = self._ratio.get(size)
         if old is None:
-            self._sizes.insert(bisect_left(self._sizes, size), size)
-            self._seconds[size] = seconds
+            insort(self._sizes, size)
+            self._ratio[size] = ratio
         else:
-            self._seconds[size] = old + self._weight * (min(seconds, 2 * old) - old)
+            self._ratio[size] = old + self._weight * (min(ratio, 2 * old) - old)
 
     def at(self, size: int) -> float:
-        """Seconds for a size.
+        """Seconds for a size."""
+        return self._curve(size) * self._correction(size)
 
-        Raises:
-            ValueError: nothing is known yet.
-        """
+    def _correction(self, size: int) -> float:
         if not self._sizes:
-            raise ValueError("no cost is known yet")
-        if size in self._seconds:
-            return self._seconds[size]
+            return 1.0
         right = bisect_left(self._sizes, size)
-        if right == 0:
-            return self._seconds[self._sizes[0]]
-        low = self._sizes[right - 1]
-        if right < len(self._sizes):
-            high = self._sizes[right]
-            share = (size - low) / (high - low)
-            return self._seconds[low] * (1 - share) + self._seconds[high] * share
-        if right == 1:
-            return self._seconds[low]
-        before = self._sizes[right - 2]
-        slope = max(0.0, (self._seconds[low] - self._seconds[before]) / (low - before))
-        return self._seconds[low] + slope * (size - low)
+        if right == 0 or right == len(self._sizes):
+            return self._ratio[self._sizes[min(right, len(self._sizes) - 1)]]
+        low, high = self._sizes[right - 1], self._sizes[right]
+        share = (size - low) / (high - low)
+        return self._ratio[low] * (1 - share) + self._ratio[high] * share
+
+
+def curve(known: Mapping[int, float]) -> Callable[[int], float]:
+    """Linear between the known sizes (at least one), level before them, and on with the last slope after them."""
+    sizes = sorted(known)
+
+    def seconds(size: int) -> float:
+        right = bisect_left(sizes, size)
+        if right < len(sizes) and (right == 0 or sizes[right] == size):
+            return known[sizes[right]]
+        if right == len(sizes):
+            if len(sizes) == 1:
+                return known[sizes[0]]
+            low, high = sizes[-2], sizes[-1]
+        else:
+            low, high = sizes[right - 1], sizes[right]
+        return max(0.0, known[low] + (known[high] - known[low]) * (size - low) / (high - low))
+
+    return seconds
 
 
 class Survival:

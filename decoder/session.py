@@ -4,8 +4,8 @@
     for response in session.stream([{"role": "user", "content": "Co to jest bursztyn?"}]):
         print(response.text, end="")
 
-Each model keeps the longest beginning that its new prompt shares with what its cache holds, by ids; the rest is
-taken back and fed anew. The tokens are those of a generation that starts from nothing.
+Each model keeps the longest beginning that its new prompt shares with what its cache holds, by ids; the rest
+is taken back and fed anew. The tokens are those of a generation that starts from nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from decoder.drafters import Drafter, ModelDrafter
+from decoder.drafters import AutoDrafter, Drafter, ModelDrafter
 from decoder.errors import CacheError
 from decoder.generation import GenerationResponse, Pair, Prompt, stream_generate
 from decoder.lane import Lane
@@ -33,7 +33,7 @@ class Kept:
         self.ids: Sequence[int] | None = ()
 
     def take(self, prompt: Sequence[int]) -> Lane:
-        """The lane, holding as much of the beginning of ``prompt`` as it can, at most all but the last token."""
+        """The lane, holding as much of the beginning of ``prompt`` as it can, but never its last token."""
         keep = 0 if self.ids is None else min(common(self.ids, prompt[:-1]), self.lane.length)
         known, self.ids = self.ids is not None, None
         if not known or not self._trimmed(keep):
@@ -56,7 +56,7 @@ class Kept:
 class Session:
     """A pair of models whose caches outlive a generation: a conversation, or a server's worker.
 
-    One generation at a time: beginning another before the last is finished or closed is an error of the caller.
+    One generation at a time: the last must be finished or closed before another begins.
     ``reused`` counts the target's prompt tokens that the last generation found in its cache.
     """
 
@@ -77,7 +77,9 @@ class Session:
         """
         return stream_generate(self.pair, prompt, session=self, **options)
 
-    def lanes(self, target_ids: Sequence[int], draft_ids: Sequence[int], *, lookup: bool) -> tuple[Lane, Lane | None]:
+    def lanes(
+        self, target_ids: Sequence[int], draft_ids: Sequence[int], *, lookup: bool
+    ) -> tuple[Lane, Lane | None]:
         """Both lanes, made ready for a prompt; none for the draft where its model does not draft."""
         target = self.target.take(target_ids)
         self.reused = target.length
@@ -86,19 +88,17 @@ class Session:
     def noting(self, prompt: Sequence[int], drafter: Drafter, rounds: Iterator[Round]) -> Iterator[Round]:
         """The rounds, with note taken between them of what the lanes hold."""
         ids = list(prompt)
+        model = drafter.model if isinstance(drafter, AutoDrafter) else drafter
         for done in rounds:
             ids += done.tokens
             self.target.ids = ids
-            if self.draft is not None and isinstance(drafter, ModelDrafter):
-                self.draft.ids = drafter.stream
+            if self.draft is not None and isinstance(model, ModelDrafter):
+                self.draft.ids = model.stream
             yield done
             if done.state.finish is None:
-                self._unknown(drafter)
-
-    def _unknown(self, drafter: Drafter) -> None:
-        self.target.ids = None
-        if self.draft is not None and isinstance(drafter, ModelDrafter):
-            self.draft.ids = None
+                self.target.ids = None
+                if self.draft is not None and isinstance(model, ModelDrafter):
+                    self.draft.ids = None
 
 
 def common(a: Sequence[int], b: Sequence[int]) -> int:

@@ -665,7 +665,7 @@ def test_fallback_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_probe_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(hub, "PROBE_SECONDS", 0.2)
+    monkeypatch.setattr("tokalign.hub.PROBE_SECONDS", 0.2)
     release = threading.Event()
     monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: release.wait(20))
     start = time.monotonic()

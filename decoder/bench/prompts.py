@@ -32,7 +32,9 @@ def read_prompts(path: Path, groups: Sequence[str], per_group: int | None) -> li
     """
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        found = [BenchPrompt(f"{path.stem}-{n:04}", r.get("group", "all"), r["prompt"]) for n, r in enumerate(rows)]
+        found = [
+            BenchPrompt(f"{path.stem}-{n:04}", r.get("group", "all"), r["prompt"]) for n, r in enumerate(rows)
+        ]
     except OSError as error:
         raise CorpusError(f"the prompts {path} cannot be read: {error.strerror}.") from error
     except (ValueError, KeyError, AttributeError) as error:
@@ -44,7 +46,7 @@ def read_prompts(path: Path, groups: Sequence[str], per_group: int | None) -> li
     return take([p for p in found if not groups or p.group in groups], per_group, str(path))
 
 
-def corpus_prompts(spec: str, per_group: int | None, *, seed: int, offline: bool) -> list[BenchPrompt]:
+def corpus_prompts(spec: str, per_group: int | None, *, seed: int, offline: bool = False) -> list[BenchPrompt]:
     """Prompts from a corpus: the first words of each document, cut between words."""
     from corpora import open_corpus
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 @click.command(
     short_help="Say whether a target and a draft can work together.",
-    epilog="\b\nExamples:\n  decoder check bielik-11b qwen2.5-1.5b\n  decoder check ./cel-mlx ./szkic-mlx --json",
+    epilog="\b\nExamples:\n  decoder check bielik-11b qwen2.5-1.5b\n"
+    "  decoder check ./cel-mlx ./szkic-mlx --json",
 )
 @click.argument("target")
 @click.argument("draft")

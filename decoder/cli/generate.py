@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 @click.argument("target")
 @click.argument("prompt")
 @options.drafting
-@click.option("--lookup", is_flag=True, help="Draft from the text so far instead of a draft model.")
+@click.option("--lookup", is_flag=True, help="Draft from the text so far and nothing else.")
 @click.option(
     "-n", "--max-tokens", type=click.IntRange(min=1), default=256, show_default=True, help="Tokens at most."
 )
@@ -98,7 +97,7 @@ def _check(
         about = [f"--{name.replace('_', '-')}" for name in _ABOUT_DRAFTS if asked[name]]
         if about:
             raise UsageError(f"{about[0]} is about a draft model; give one with --draft.")
-        if asked["k"] is not None and not lookup:
+        if asked["k"] not in (None, 0, "auto") and not lookup:
             raise UsageError("-k is about drafts; give a draft model with --draft, or --lookup.")
     if system is not None and chat is False:
         raise UsageError("--system needs the chat template; leave out --raw.")
@@ -168,7 +167,7 @@ def _json(pair: Pair, text: str, ids: list[int], last: GenerationResponse, *, lo
         "draft": pair.draft.name if pair.draft else None,
         "translation": str(pair.strategy) if pair.draft else None,
         "lookup": lookup,
-        "k": pair.k if pair.draft or lookup else None,
+        "k": pair.k,
         "prompt_tokens": last.prompt_tokens,
         "prompt_tps": last.prompt_tps,
         "generation_tps": last.generation_tps,

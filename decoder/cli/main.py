@@ -10,8 +10,13 @@ from typing import IO, Any
 
 import click
 
+from decoder.cli.bench import bench
+from decoder.cli.calibrate import calibrate
+from decoder.cli.chat import chat
 from decoder.cli.check import check
+from decoder.cli.cost import cost
 from decoder.cli.generate import generate
+from decoder.cli.serve import serve
 from tokalign import __version__
 from tokalign.errors import TokalignError
 
@@ -90,7 +95,7 @@ def cli() -> None:
     """
 
 
-for _command in (generate, check):
+for _command in (generate, chat, serve, check, calibrate, cost, bench):
     cli.add_command(_command)
 
 

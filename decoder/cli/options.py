@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+LONGEST = 64
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -16,6 +17,20 @@ class File(click.Path):
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
+
+
+class DraftLength(click.ParamType):
+    """A number of draft tokens a round, or ``auto``."""
+
+    name = "k"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        """See the class."""
+        if value == "auto" or isinstance(value, int):
+            return value
+        if not value.isdecimal() or int(value) > LONGEST:
+            self.fail(f"{value!r} is neither auto nor a number from 0 to {LONGEST}.", param, ctx)
+        return int(value)
 
 
 def as_json(function: F) -> F:
@@ -31,7 +46,7 @@ _DRAFTING = (
         "--settings",
         type=File(),
         metavar="FILE",
-        help="What `tokalign compare` or `tokalign tune` wrote for the pair: the translation and k.",
+        help="What `tokalign compare` or `tokalign tune` wrote for the pair: the translation.",
     ),
     click.option(
         "--allow-provisional", is_flag=True, help="Accept settings that rest on a stand-in vocabulary."
@@ -46,9 +61,9 @@ _DRAFTING = (
     click.option("--no-heal", is_flag=True, help="Do not let the draft write its unfinished word anew."),
     click.option(
         "-k",
-        type=click.IntRange(0, 64),
+        type=DraftLength(),
         metavar="K",
-        help="Draft tokens a round (default: that of the settings, or 4).",
+        help="Draft tokens a round, 0 for none, or auto: as many as pay (the default).",
     ),
     click.option("--float32", is_flag=True, help="Dequantize and compute in float32: slow, for comparisons."),
 )
@@ -66,9 +81,15 @@ _SAMPLING = (
         "--temperature", type=float, default=0.0, show_default=True, help="0 takes the likeliest token."
     ),
     click.option("--top-p", type=float, default=0.0, metavar="P", help="Sample from this share (0: from all)."),
-    click.option("--top-k", type=int, default=0, metavar="N", help="Sample from the N likeliest (0: from all)."),
     click.option(
-        "--min-p", type=float, default=0.0, metavar="P", help="Leave out what is less likely than P times the best."
+        "--top-k", type=int, default=0, metavar="N", help="Sample from the N likeliest (0: from all)."
+    ),
+    click.option(
+        "--min-p",
+        type=float,
+        default=0.0,
+        metavar="P",
+        help="Leave out what is less likely than P times the best.",
     ),
     click.option(
         "--seed", type=int, default=0, show_default=True, help="Seed; the same text with and without a draft."

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import mlx.core as mx
 import makers
+import mlx.core as mx
 from mlx.utils import tree_flatten, tree_map_with_path
 from mlx_lm.generate import generate_step
 from mlx_lm.models import llama
@@ -21,7 +23,7 @@ from decoder.drafters import ModelDrafter
 from decoder.generation import Pair, make_drafter
 from decoder.healing import Healer
 from decoder.lane import Lane
-from decoder.loop import Fixed, Limits, Round, State, decode
+from decoder.loop import Limits, Round, State, decode
 from decoder.models import Loaded
 from decoder.sampling import Sampling
 from decoder.strategy import Strategy
@@ -140,7 +142,9 @@ def random_pair(which: str = "same", strategy: Strategy | None = None, k: int = 
     models = [
         random_model(len(t.vocabulary.table) + padding, seed) for seed, t in enumerate((target, draft), 1)
     ]
-    return Pair(loaded(target, models[0], "target"), loaded(draft, models[1], "draft"), strategy or Strategy(), k)
+    return Pair(
+        loaded(target, models[0], "target"), loaded(draft, models[1], "draft"), strategy or Strategy(), k
+    )
 
 
 def save_model(folder: Path, tokenizer: Tokenizer, seed: int = 1, template: str | None = CHATML) -> Path:
@@ -228,16 +232,43 @@ def perturbed(pair: Pair, prompts: tuple[list[int], list[int]], output: Sequence
     return Pair(pair.target, draft, pair.strategy, pair.k)
 
 
-class Lengths(Fixed):
-    """A draft length for every number of tokens emitted so far."""
+@dataclass(frozen=True)
+class Lengths:
+    """A policy: draft lengths by the number of tokens emitted, verification at least ``least`` tokens wide."""
 
-    def __init__(self, lengths: Callable[[int], int]) -> None:
-        super().__init__(0)
-        object.__setattr__(self, "lengths", lengths)
+    lengths: Callable[[int], int]
+    least: int = 0
 
     def draft_length(self, state: State) -> int:
-        """The length for this place."""
-        return self.lengths(state.emitted)  # type: ignore[attr-defined]
+        return self.lengths(state.emitted)
+
+    def width(self, n: int) -> int:
+        return max(n, self.least)
+
+    def observe(self, done: Round) -> None:
+        pass
+
+
+class Whim:
+    """Stands in for the adaptive policy: source, length, width and patience by chance."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.source, self.offered = "plain", 0
+
+    def draft_length(self, state: State) -> int:
+        self.source = self.chance.choice(("model", "model", "model", "lookup", "plain"))
+        return 0 if self.source == "plain" else self.chance.randint(1, 8)
+
+    def width(self, n: int) -> int:
+        return n + self.chance.choice((0, 0, 3))
+
+    def go_on(self, confidence: Sequence[float]) -> bool:
+        assert all(0 <= c <= 1 for c in confidence)
+        return self.chance.random() < 0.7
+
+    def observe(self, done: Round) -> None:
+        assert done.k > 0 or not done.candidates
 
 
 def rounds(
@@ -250,10 +281,12 @@ def rounds(
     eos: frozenset[int] = frozenset(),
     check: Callable[[Round, Lane, Any], None] | None = None,
     lengths: Callable[[int], int] | None = None,
+    width: int = 0,
+    whim: Whim | None = None,
 ) -> list[Round]:
     """All rounds of a generation of at most ``n`` tokens, ``check`` called after each."""
     lane = Lane(pair.target.model)
-    drafter = make_drafter(pair, prompts[1], prompts[0], lookup=lookup)
+    drafter = make_drafter(pair, prompts[1], prompts[0], lookup=lookup, policy=whim)  # type: ignore[arg-type]
     done = []
     for r in decode(
         lane,
@@ -262,7 +295,7 @@ def rounds(
         prompts[0],
         sampling=sampling or Sampling(),
         limits=Limits(eos, n, min(eos, default=None)),
-        policy=Lengths(lengths) if lengths else Fixed(pair.k),
+        policy=whim or Lengths(lengths or (lambda emitted: 4 if pair.k == "auto" else pair.k), width),
     ):
         done.append(r)
         if check is not None:
@@ -279,6 +312,4 @@ def draft_of(pair: Pair, prompt: Sequence[int], heal: bool = True) -> ModelDraft
     assert pair.draft is not None
     bridge = pair.strategy.bridge(pair.target.tokenizer, pair.draft.tokenizer)
     healer = Healer(pair.draft.tokenizer, len(pair.draft.tokenizer.vocabulary.table)) if heal else None
-    return ModelDrafter(
-        Lane(pair.draft.model), pair.draft.tokenizer, bridge, prompt, pair.draft.eos, healer
-    )
+    return ModelDrafter(Lane(pair.draft.model), pair.draft.tokenizer, bridge, prompt, pair.draft.eos, healer)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import makers
-from decoding import makers as tiny
 
 from decoder.bridge import AsPublished, ByBytes, SameIds
+from decoding import makers as tiny
 from tokalign.translate import ExactTranslator, NaiveTranslator, Tail
 
 TARGET, DRAFT = makers.TARGET, makers.DRAFT

@@ -16,7 +16,7 @@ TABLE = DRAFT.vocabulary.table
 
 
 def slow(logits: np.ndarray, word: list[int], table=TABLE) -> tuple[int, int]:
-    """The most probable of: the tokens before j, then one that repeats the rest and goes beyond; or all, then any."""
+    """The most probable: the tokens before j, then one that repeats the rest and more; or all, then any."""
     logprobs = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
     best, found = -math.inf, (0, 0)
     before = 0.0

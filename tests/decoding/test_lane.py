@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import mlx.core as mx
 import pytest
-from decoding import makers as tiny
 from mlx_lm.models.cache import ArraysCache, CacheList, ChunkedKVCache, KVCache, RotatingKVCache
 
 from decoder.errors import CacheError, UntrimmableCache
 from decoder.lane import PREFILL, Lane, cache_kinds, require_trimmable
+from decoding import makers as tiny
 from tokalign.errors import UsageError
 
 

@@ -5,23 +5,24 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from decoding import makers as tiny
 from mlx_lm.sample_utils import make_logits_processors
 
 from decoder.drafters import Proposal
 from decoder.errors import CacheError
-from decoder.generation import Pair, encode_prompts
+from decoder.generation import Pair, encode_prompts, generate_rounds
 from decoder.lane import Lane
-from decoder.loop import Fixed, Limits, agreement, decode
+from decoder.loop import PLAIN_RUN, Fixed, Limits, agreement, decode
+from decoder.policy import KnownCosts
 from decoder.sampling import Sampling
 from decoder.strategy import Strategy
+from decoding import makers as tiny
 from tokalign.translate import Translation
 
 N = 20
 KS = (1, 2, 4, 6, 8)
 STRATEGIES = (
     *map(Strategy.parse, ("anchored", "context:0", "context:1", "context:2", "context:5")),
-    *map(Strategy.parse, ("none", "naive", "counted:5")),
+    *map(Strategy.parse, ("none", "naive", "counted:5", "length:5", "intersection")),
     Strategy.parse("anchored", hold_back=True),
     Strategy.parse("anchored", heal=False),
     Strategy.parse("context:1", hold_back=True, heal=False),
@@ -50,9 +51,7 @@ def test_the_references_are_worth_comparing_with():
 @pytest.mark.parametrize("which", tiny.PAIRS)
 def test_a_draft_model_leaves_the_output_as_it_is(which, strategy):
     pair, prompts, reference = case(which)
-    done = tiny.rounds(
-        with_strategy(pair, strategy), prompts, N, lengths=lambda emitted: KS[emitted % len(KS)]
-    )
+    done = tiny.rounds(with_strategy(pair, strategy), prompts, N, lengths=lambda emitted: KS[emitted % len(KS)])
     assert tiny.tokens(done) == reference
 
 
@@ -77,6 +76,91 @@ def test_lookup_and_nobody_leave_the_output_as_it_is(which, k):
     done = tiny.rounds(with_strategy(pair, Strategy(), k), doubled, N, lookup=True)
     assert tiny.tokens(done) == wanted
     assert tiny.tokens(tiny.rounds(Pair(pair.target, k=k), prompts, N)) == reference
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("which", tiny.PAIRS)
+def test_drafters_that_take_turns_leave_the_output_as_it_is(which, seed):
+    pair, prompts, reference = case(which)
+    drafted = tiny.perturbed(pair, prompts, reference, miss=0.25)
+    assert tiny.tokens(tiny.rounds(drafted, prompts, N, whim=tiny.Whim(seed))) == reference
+
+
+@pytest.mark.parametrize("known", (KnownCosts(), KnownCosts({1: 1.0, 9: 1.0}, {1: 0.01}, 1.0, 0.01)))
+@pytest.mark.parametrize("which", tiny.PAIRS)
+def test_an_adaptive_length_leaves_the_output_as_it_is(which, known):
+    pair, prompts, reference = case(which)
+    drafted = tiny.perturbed(pair, prompts, reference, miss=0.1)
+    auto = Pair(drafted.target, drafted.draft, drafted.strategy, "auto", known)
+    for _ in range(2):  # what was learned in the first generation is used in the second
+        done = list(generate_rounds(auto, tiny.PROMPT, max_tokens=N))
+        ended = pair.target.eos & set(reference)
+        assert not ended and tiny.tokens(done) == reference
+    if known.plain:
+        assert any(r.accepted for r in done)
+
+
+@pytest.mark.parametrize("width", (2, 5, 9, 16))
+@pytest.mark.parametrize("which", ("same", "sentencepiece-from-bytes"))
+def test_verifying_more_tokens_than_there_are_changes_nothing(which, width):
+    pair, prompts, reference = case(which)
+    drafted = tiny.perturbed(pair, prompts, reference, miss=0.25)
+    lanes = []
+    done = tiny.rounds(
+        drafted, prompts, N, width=width, check=lambda r, lane, drafter: lanes.append(lane.length)
+    )
+    assert tiny.tokens(done) == reference
+    assert lanes == [len(prompts[0]) + r.state.emitted - 1 for r in done]
+    assert all(r.logits.shape[0] == len(r.candidates) + 1 == len(r.choices) for r in done)
+
+
+@pytest.mark.parametrize("draft_again", (4, PLAIN_RUN + 3, 2 * PLAIN_RUN))
+def test_stretches_without_a_draft_change_nothing(draft_again):
+    pair, prompts, _ = case("sentencepiece-from-bytes")
+    n = 3 * PLAIN_RUN
+    processors = tuple(make_logits_processors(repetition_penalty=1.5, repetition_context_size=8))
+    for sampling in (Sampling(), Sampling(0.9, seed=3), Sampling(processors=processors)):
+        wanted = tiny.tokens(tiny.rounds(Pair(pair.target, k=0), prompts, n, sampling=sampling))
+        if sampling.greedy:
+            kwargs = {"logits_processors": list(sampling.processors)} if sampling.processors else {}
+            assert wanted == tiny.plain(pair.target.model, prompts[0], n, **kwargs)
+        drafted = tiny.perturbed(pair, prompts, wanted, miss=0.25)
+        done = tiny.rounds(
+            drafted, prompts, n, sampling=sampling, lengths=lambda emitted: 4 * (emitted % draft_again < 4)
+        )
+        assert tiny.tokens(done) == wanted
+        assert {r.k > 0 for r in done} == {True, False} or draft_again == 4
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_plain_decoding_stops_at_the_end_of_sequence(at):
+    pair, prompts, reference = case("same")
+    first = reference.index(reference[at])
+    lanes = []
+    done = tiny.rounds(
+        Pair(pair.target, k=0),
+        prompts,
+        N,
+        eos=frozenset({reference[at]}),
+        check=lambda r, lane, drafter: lanes.append(lane),
+    )
+    assert tiny.tokens(done) == reference[: first + 1] and done[-1].state.finish == "stop"
+    assert lanes[-1].cache[0].offset == lanes[-1].length == len(prompts[0]) + first
+
+
+def test_plain_decoding_needs_no_cache_that_can_be_trimmed():
+    class Fading(tiny.IdCache):
+        def is_trimmable(self):
+            return False
+
+    class Model(tiny.Scripted):
+        def make_cache(self):
+            return [Fading()]
+
+    target, _ = tiny.PAIRS["same"]()
+    model = Model(len(target.vocabulary.table), lambda ids: 40 + len(ids))
+    done = tiny.rounds(Pair(tiny.loaded(target, model), k=0), ([40], []), 9, eos=frozenset({43}))
+    assert tiny.tokens(done) == [41, 42, 43]
 
 
 def test_a_perfect_draft_is_accepted_whole():
@@ -183,7 +267,9 @@ def test_padding_rows_of_either_model_are_no_tokens():
     pair = tiny.random_pair("sentencepiece-from-bytes", padding=60)
     prompts = encode_prompts(pair, tiny.PROMPT)
     reference = tiny.plain(pair.target.model, prompts[0], 40)
-    assert any(i >= len(pair.target.tokenizer.vocabulary.table) for i in reference)  # a random model writes them
+    assert any(
+        i >= len(pair.target.tokenizer.vocabulary.table) for i in reference
+    )  # a random model writes them
     assert tiny.tokens(tiny.rounds(pair, prompts, 40)) == reference
     same = tiny.random_pair("same", padding=60)
     prompts = encode_prompts(same, tiny.PROMPT)
@@ -213,7 +299,6 @@ def test_the_target_may_have_cached_a_part_of_the_prompt():
             sampling=Sampling(),
             limits=Limits(frozenset(), 6),
             policy=Fixed(2),
-            cached=cached,
         )
         assert tiny.tokens(list(done)) == reference[:6]
 

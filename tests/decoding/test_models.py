@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import mlx.core as mx
 import pytest
-from decoding import makers as tiny
 
 from decoder import models
 from decoder.errors import ModelError
 from decoder.models import in_float32, load_model
+from decoding import makers as tiny
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,9 @@ def test_the_tokenizers_own_end_comes_first():
 def test_what_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch):
     (tmp_path / "pusty").mkdir()
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(ModelError, match=r"the draft '.*pusty' cannot be loaded: .*; give the folder") as caught:
+    with pytest.raises(
+        ModelError, match=r"the draft '.*pusty' cannot be loaded: .*; give the folder"
+    ) as caught:
         load_model(str(tmp_path / "pusty"), "draft")
     assert "\n" not in str(caught.value)
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import mlx.core as mx
 import pytest
-from decoding import makers as tiny
 from mlx_lm.sample_utils import apply_min_p, apply_top_k, apply_top_p
 
+from decoder import loop
 from decoder.drafters import Proposal
 from decoder.lane import Lane
-from decoder import loop
 from decoder.loop import Limits, decode
 from decoder.sampling import Sampling
+from decoding import makers as tiny
 from tokalign.errors import UsageError
 from tokalign.translate import Translation
 
@@ -93,7 +94,7 @@ def test_a_biased_rule_is_noticed():
 
 def test_neighbouring_tokens_are_independent():
     found = ids(Sampling(1.0, seed=5))
-    pairs = list(zip(found, found[1:], strict=False))
+    pairs = list(pairwise(found))
     z = [
         (pairs.count((a, b)) - len(pairs) * p * q) / math.sqrt(len(pairs) * p * q)
         for a, p in enumerate(SHARES)
@@ -114,7 +115,9 @@ def test_the_narrowest_rules_are_greedy(narrow):
     assert set(ids(Sampling(1.0, **narrow), n=20)) == {0}
 
 
-@pytest.mark.parametrize("options", ({"top_p": 0.7}, {"top_k": 3}, {"min_p": 0.3}, {"top_p": 0.9, "min_p": 0.2}))
+@pytest.mark.parametrize(
+    "options", ({"top_p": 0.7}, {"top_k": 3}, {"min_p": 0.3}, {"top_p": 0.9, "min_p": 0.2})
+)
 def test_what_can_be_drawn_is_what_mlx_lm_allows(options):
     logprobs = mx.log(mx.array([SHARES]))
     if "top_p" in options:

@@ -21,11 +21,21 @@ def ids(text: str) -> tuple[int, ...]:
 
 
 def done(drafted: str, candidates, tokens, accepted: int, **translation) -> Round:
-    proposal = Proposal(
-        Translation(tuple(candidates), **translation), (1, 2, 3), drafted.encode(), False, 0.5, 0.25
-    )
+    translated = Translation(tuple(candidates), **translation)
+    proposal = Proposal(translated, (1, 2, 3), drafted.encode(), draft_s=0.5, translate_s=0.25)
     state = State(Tail(), tokens[-1], len(tokens))
-    return Round(state, proposal, tuple(candidates), (), tuple(tokens), accepted, mx.zeros((1, 1)), 2.0, 0.125)
+    return Round(
+        state=state,
+        k=3,
+        proposal=proposal,
+        candidates=tuple(candidates),
+        choices=(),
+        tokens=tuple(tokens),
+        accepted=accepted,
+        logits=mx.zeros((1, 1)),
+        verify_s=2.0,
+        host_s=0.125,
+    )
 
 
 def kinds(*rounds: Round) -> list[list[str]]:
@@ -104,10 +114,9 @@ def test_of_nothing_there_is_no_rate():
 
 @pytest.mark.parametrize("heal", (False, True))
 def test_every_candidate_of_a_real_run_is_counted_once(heal):
-    from decoding import makers as tiny
-
     from decoder.generation import encode_prompts
     from decoder.strategy import Strategy
+    from decoding import makers as tiny
 
     pair = tiny.random_pair("sentencepiece-from-bytes", Strategy(heal=heal))
     prompts = encode_prompts(pair, tiny.PROMPT)
@@ -118,4 +127,6 @@ def test_every_candidate_of_a_real_run_is_counted_once(heal):
     found = recorder.stats()
     refused = found.refused_in_translation + found.refused_by_disagreement + found.refused_unknown
     assert found.accepted + refused == found.proposed and found.tokens == 30
-    assert found.tokens == found.rounds + found.accepted - (recorder.traces[-1].accepted == len(recorder.traces[-1].tokens))
+    assert found.tokens == found.rounds + found.accepted - (
+        recorder.traces[-1].accepted == len(recorder.traces[-1].tokens)
+    )

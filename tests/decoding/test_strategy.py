@@ -6,11 +6,11 @@ import json
 
 import makers
 import pytest
-from decoding import makers as tiny
 
 from decoder.bridge import AsPublished, ByBytes, SameIds
 from decoder.errors import PairError
 from decoder.strategy import Strategy, same_vocabulary
+from decoding import makers as tiny
 from tokalign.translate import CountedTranslator, ExactTranslator, NaiveTranslator, Tail
 
 TARGET, DRAFT = makers.TARGET, makers.DRAFT
@@ -27,7 +27,9 @@ def test_the_name_tells_what_is_unusual():
     assert str(Strategy.parse("context:2", heal=False)) == "context:2 no-heal"
 
 
-@pytest.mark.parametrize("name", ("", "context", "context:", "context:-1", "context:1000", "Anchored", "naive:2"))
+@pytest.mark.parametrize(
+    "name", ("", "context", "context:", "context:-1", "context:1000", "Anchored", "naive:2")
+)
 def test_other_names_are_refused_with_the_choice(name):
     with pytest.raises(PairError, match="anchored, context:P"):
         Strategy.parse(name)
@@ -77,5 +79,5 @@ def test_a_draft_that_cannot_spell_every_text_is_refused():
     with pytest.raises(PairError, match="'poor' has no token for the byte 0xc5"):
         Strategy().bridge(TARGET, poor)
     bridge = Strategy().bridge(poor, DRAFT)  # as a target it is proposed what it can spell
-    assert bridge.propose(Tail(), (), " kot".encode()).ids
+    assert bridge.propose(Tail(), (), b" kot").ids
     assert bridge.propose(Tail(), (), " ź".encode()).ids == ()

@@ -16,7 +16,9 @@ def pieces(data: bytes, cuts: list[int], **options) -> list[str]:
     return [*found, stream.finish()]
 
 
-TEXTS = st.text(alphabet=st.sampled_from("aŻÓŁĆ 🙂👨‍👩‍👧\n日") | st.characters(exclude_categories=("Cs",)), max_size=20)
+TEXTS = st.text(
+    alphabet=st.sampled_from("aŻÓŁĆ 🙂👨‍👩‍👧\n日") | st.characters(exclude_categories=("Cs",)), max_size=20
+)
 CUTS = st.lists(st.integers(0, 90), max_size=12)
 
 

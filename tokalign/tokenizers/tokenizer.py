@@ -196,6 +196,8 @@ class Tokenizer:
             shared = i + 1 < len(spans) and spans[i + 1][0] < stop
             if shared:
                 inside += len(self.vocabulary.table[token])
+                if i == 0 and self.dummy_prefix and self.vocabulary.table[token].startswith(b" "):
+                    inside -= 1  # the dummy prefix is no byte of the text
                 letter = spans[i + 1][0]
                 position = max(position, min(int(at[letter]) + inside, int(at[stop]) - 1))
             else:

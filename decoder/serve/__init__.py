@@ -1,0 +1,1 @@
+"""An HTTP server in the manner of OpenAI's: one pair of models, one reply at a time."""
