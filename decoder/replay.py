@@ -8,12 +8,12 @@ right up to the first that is not, and emits one token more.
 
 The approximation: whether the draft gets a token right is taken not to depend on where the round began, and
 a shorter draft to give the beginning of the longer one's candidates. A longer draft than the recorded one
-cannot be answered; record with the largest k.
+cannot be answered; record with the largest k. Nothing of this is needed for a :class:`Dense` recording, which
+asked the draft at every token.
 """
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,6 +50,49 @@ class Fixed:
         """Nothing to learn."""
 
 
+class Recorded(Protocol):
+    """One generation that can be played again with up to ``k`` drafted tokens a round."""
+
+    @property
+    def k(self) -> int:
+        """The largest draft length that can be answered."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """Its tokens."""
+        ...
+
+    def round_at(self, at: int, k: int, bonus: bool) -> tuple[int, int]:
+        """Candidates and accepted of a round of ``k`` drafted tokens from token ``at`` on."""
+        ...
+
+
+@dataclass(frozen=True)
+class Dense:
+    """A generation whose draft was asked at every token, so that the answers are exact.
+
+    ``places`` has for each token the candidates and the accepted of drafts of 1, 2, … tokens; a draft that
+    ends sooner has fewer. ``k`` is the longest that was asked for.
+    """
+
+    places: tuple[tuple[tuple[int, int], ...], ...]
+    k: int
+    group: str = "all"
+
+    @property
+    def length(self) -> int:
+        """Its tokens."""
+        return len(self.places)
+
+    def round_at(self, at: int, k: int, bonus: bool) -> tuple[int, int]:
+        """As recorded, without what lies beyond the end; ``bonus`` is not needed."""
+        known = self.places[at][:k]
+        candidates, accepted = known[-1] if known else (0, 0)
+        left = self.length - at - 1
+        return min(candidates, left), min(accepted, left)
+
+
 @dataclass(frozen=True)
 class Recording:
     """One generation, a token an element.
@@ -62,6 +105,11 @@ class Recording:
     ratio: tuple[float, ...]
     k: int
     group: str = "all"
+
+    @property
+    def length(self) -> int:
+        """Its tokens."""
+        return len(self.right)
 
     def round_at(self, at: int, k: int, bonus: bool) -> tuple[int, int]:
         """Candidates and accepted of a round of ``k`` drafted tokens from token ``at`` on."""
@@ -120,7 +168,7 @@ class Outcome:
 
 
 def replay(
-    recordings: Sequence[Recording], setup: Setup, make: Callable[[], Policy], *, bonus: bool = True
+    recordings: Sequence[Recorded], setup: Setup, make: Callable[[], Policy], *, bonus: bool = True
 ) -> Replayed:
     """Replay all recordings, each with a policy of its own from ``make``.
 
@@ -132,7 +180,7 @@ def replay(
     ks: Counter[int] = Counter()
     for recording in recordings:
         policy, at = make(), 0
-        while at < len(recording.right):
+        while at < recording.length:
             k = policy.choose()
             if not 0 <= k <= recording.k:
                 raise ProfileUsageError(
@@ -151,7 +199,7 @@ def replay(
 
 
 def assess(
-    recordings: Sequence[Recording], setup: Setup, make: Callable[[], Policy], *, bonus: bool = True
+    recordings: Sequence[Recorded], setup: Setup, make: Callable[[], Policy], *, bonus: bool = True
 ) -> Outcome:
     """Replay a policy and measure its regret."""
     if not recordings:
@@ -164,12 +212,12 @@ def assess(
     )
 
 
-def oracle(recordings: Sequence[Recording], setup: Setup, *, bonus: bool = True) -> float:
+def oracle(recordings: Sequence[Recorded], setup: Setup, *, bonus: bool = True) -> float:
     """The least seconds that any choice of k in every round can take, by working back from the end."""
     price = cache(setup.round_s)
     total = 0.0
     for recording in recordings:
-        n = len(recording.right)
+        n = recording.length
         left = [0.0] * (n + 1)
         for at in range(n - 1, -1, -1):
             options = []
@@ -179,32 +227,3 @@ def oracle(recordings: Sequence[Recording], setup: Setup, *, bonus: bool = True)
             left[at] = min(options)
         total += left[0]
     return total
-
-
-# Made recordings: the chance of each token that the draft has it right.
-
-
-def constant(a: float, n: int) -> list[float]:
-    """The same chance throughout."""
-    return [a] * n
-
-
-def zero(n: int) -> list[float]:
-    """A draft that is never right."""
-    return [0.0] * n
-
-
-def jump(before: float, after: float, n: int) -> list[float]:
-    """One chance in the first half, another in the second."""
-    return [before] * (n // 2) + [after] * (n - n // 2)
-
-
-def drift(first: float, last: float, n: int) -> list[float]:
-    """A chance that moves evenly from one value to another."""
-    return [first + (last - first) * i / max(n - 1, 1) for i in range(n)]
-
-
-def synthetic(chances: Sequence[float], k: int, *, ratio: float = 1.0, seed: int = 0) -> Recording:
-    """A recording drawn from chances, the same for the same seed."""
-    draw = random.Random(seed).random
-    return Recording(tuple(draw() < c for c in chances), (ratio,) * len(chances), k, "synthetic")

@@ -19,6 +19,7 @@ from decoder.generation import Pair, generate_rounds
 from decoder.loop import Round
 from decoder.models import Loaded
 from decoder.stats import Recorder, Trace
+from tokalign.tokenizers import Tokenizer
 
 LOOKUP = "lookup"  # the name that stands for prompt lookup among the drafts
 
@@ -161,12 +162,21 @@ def _gap(row: mx.array) -> float:
 
 
 def _written(pair: Pair, traces: Sequence[Trace], keys: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Traces as JSON values: texts with undecodable bytes as lone surrogates, ``came`` the committed text."""
-    decode = pair.target.tokenizer.decode
-    emitted = zip(traces, strayed(pair, traces), losses(pair, traces), strict=True)
-    for trace, stray, gone in emitted:
-        texts = {"text": _spelled(trace.text), "came": _spelled(decode(trace.tokens))}
+    """Traces as JSON values, with the texts of all tokens; undecodable bytes are lone surrogates."""
+    target = pair.target.tokenizer
+    draft = pair.draft.tokenizer if pair.draft else target
+    for trace, stray, gone in zip(traces, strayed(pair, traces), losses(pair, traces), strict=True):
+        texts = {
+            "text": _spelled(trace.text),
+            "drafted_texts": _texts(draft, trace.drafted),
+            "candidate_texts": _texts(target, trace.candidates),
+            "token_texts": _texts(target, trace.tokens),
+        }
         yield keys | asdict(trace) | texts | {"strayed": stray, "lost": gone.kinds}
+
+
+def _texts(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
+    return [_spelled(tokenizer.decode((i,))) for i in ids]
 
 
 def _spelled(data: bytes) -> str:

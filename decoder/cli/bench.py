@@ -29,7 +29,7 @@ DEFAULT = "none,naive,counted:5,context:5,anchored"
     "  decoder bench bielik-11b bielik-1.5b --corpus samples --translation anchored --k 2 --json --out wyniki",
 )
 @click.argument("target")
-@click.argument("drafts", nargs=-1, metavar="[DRAFT]...")
+@click.argument("drafts", nargs=-1, metavar="DRAFT...")
 @click.option(
     "--prompts",
     type=options.File(),
@@ -180,7 +180,8 @@ def _print(summary: list[dict[str, Any]], different: list[dict[str, Any]], runs:
     from decoder.bench.table import difference_lines, summary_table
 
     console = out()
-    console.print(summary_table(summary), width=max(console.width, WIDTH), crop=False)
+    console.width = max(console.width, WIDTH)
+    console.print(summary_table(summary))
     console.print(f"{runs - len(different)} of {runs} runs gave the output of plain decoding.", soft_wrap=True)
     for line in difference_lines(different):
         console.print(line, soft_wrap=True)

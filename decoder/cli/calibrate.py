@@ -15,6 +15,7 @@ from decoder.cli.output import echo_text, err, out
 from tokalign.errors import UsageError
 
 if TYPE_CHECKING:
+    from decoder.calibrate import Subject
     from decoder.profile import Profile
 
 
@@ -76,13 +77,8 @@ def calibrate(
     from decoder.calibrate import Plan
     from decoder.calibrate import calibrate as measure
     from decoder.profile import dumps, write
-    from decoder.subjects import from_model, from_shape
 
-    if shapes:
-        first, *rest = (partial(from_shape, name, int(bits)) for name in shapes)
-    else:
-        first = partial(from_model, target, "target")  # type: ignore[arg-type]  # not None here
-        rest = [partial(from_model, name, "draft") for name in draft]
+    first, *rest = _loaders((target, *draft), shapes, int(bits))
     with _progress() as progress:
         profile = measure(first(), rest, Plan(contexts, repeats), progress)
     write(profile, path)
@@ -91,6 +87,16 @@ def calibrate(
     else:
         _print(profile)
         click.echo(f"profile: {path}", err=True)
+
+
+def _loaders(models: tuple[str | None, ...], shapes: tuple[str, ...], bits: int) -> list[Callable[[], Subject]]:
+    """What loads the target and each draft, in this order."""
+    from decoder.subjects import from_model, from_shape
+
+    if shapes:
+        return [partial(from_shape, name, bits) for name in shapes]
+    roles = ("target", *("draft" for _ in models[1:]))
+    return [partial(from_model, name, role) for name, role in zip(models, roles, strict=True) if name]
 
 
 def _numbers(text: str) -> list[int]:

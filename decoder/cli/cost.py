@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from decoder.cost import Setup
     from decoder.cost_table import CostTable
     from decoder.profile import Profile
-    from decoder.replay import Outcome, Policy, Recording
+    from decoder.replay import Outcome, Policy, Recorded
 
 PUBLISHED = "study-m2-pro"
 
@@ -174,13 +174,13 @@ def _replay(setups: list[Setup], path: Path, as_json: bool) -> None:
         shown.add_row(row["draft"], row["policy"], "right" if row["bonus"] else "wrong", *figures, lost)
     out().print(shown)
     out().print(
-        "Simulated from recorded rounds: a token counts as right for the draft wherever a round begins; the "
+        "Simulated. In recorded rounds a token counts as right for the draft wherever a round begins; the "
         "tokens behind fully accepted drafts, which were never proposed, once as right and once as wrong.",
         soft_wrap=True,
     )
 
 
-def _replayed(setup: Setup, recordings: list[Recording]) -> Iterator[dict[str, Any]]:
+def _replayed(setup: Setup, recordings: list[Recorded]) -> Iterator[dict[str, Any]]:
     from functools import partial
 
     from decoder.replay import Fixed, assess

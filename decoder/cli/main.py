@@ -16,6 +16,7 @@ from decoder.cli.chat import chat
 from decoder.cli.check import check
 from decoder.cli.cost import cost
 from decoder.cli.generate import generate
+from decoder.cli.report import report
 from decoder.cli.serve import serve
 from tokalign import __version__
 from tokalign.errors import TokalignError
@@ -95,7 +96,7 @@ def cli() -> None:
     """
 
 
-for _command in (generate, chat, serve, check, calibrate, cost, bench):
+for _command in (generate, chat, serve, check, calibrate, cost, bench, report):
     cli.add_command(_command)
 
 

@@ -21,6 +21,9 @@ from decoding import makers as tiny
 KEY = "klucz-do-prob"
 HELLO = [{"role": "user", "content": tiny.PROMPT}]
 
+BODY = {"model": "tiny", "messages": HELLO, "max_tokens": 6}
+CHAT = "/v1/chat/completions"
+
 
 class Stepwise(Session):
     """A session that writes a token only when it is let; ``begun`` and ``closed`` say how it went."""
@@ -103,3 +106,8 @@ def until(true: Callable[[], object], seconds: float = 10) -> bool:
             return False
         time.sleep(0.01)
     return True
+
+
+def post(server, **changes):
+    with server.client() as client:
+        return client.post(CHAT, json=BODY | changes)

@@ -206,9 +206,7 @@ def test_from_models_to_a_profile_to_costs(folder):
         "5",
     )
     assert done.exit_code == 0, done.output
-    assert (
-        "n = 16" in done.stdout and "compiled step" in done.stdout and f"profile: {profile}" in done.stderr
-    )
+    assert "n = 16" in done.stdout and "compiled step" in done.stdout and f"profile: {profile}" in done.stderr
     assert [t.n for t in read(profile).verify] == list(range(1, 17))
     done = run(
         "cost", str(profile), "--json", "--acceptance", "0.5", "-k", "1,4", "--html", str(folder / "k.html")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from decoder.healing import Healer
+from decoding import makers as tiny
 
 DRAFT = makers.byte_level([" kon", " konsty", " konstytucja", "tucja"], name="draft")
 TABLE = DRAFT.vocabulary.table
@@ -35,12 +36,22 @@ def slow(logits: np.ndarray, word: list[int], table=TABLE) -> tuple[int, int]:
 @pytest.mark.parametrize("seed", range(40))
 def test_the_most_probable_way_on_wins(seed):
     draw = np.random.default_rng(seed)
-    rows = len(TABLE) + 5
-    words = (b" kon", b" konsty", b" k", b" ko", "ź".encode()[:1], b"tu")
-    word = [*DRAFT.encode_bytes(words[seed % 6]), *draw.integers(0, len(TABLE), seed % 3).tolist()]
-    logits = draw.normal(size=(len(word) + 1, rows)) * 3
-    kept, token = Healer(DRAFT, rows).first(mx.array(logits.astype(np.float32)), word)
-    assert (kept, token.item()) == slow(logits, word)
+    trained = tiny.vocabulary("byte-level", 420)
+    table = trained.vocabulary.table
+    rows = len(table) + 5
+    long = [i for i, data in enumerate(table) if len(data) > 3]
+    text = table[long[seed % len(long)]]
+    word = trained.encode_bytes(text[: 1 + seed % len(text)]) + draw.integers(0, rows - 5, seed % 3).tolist()
+    if seed % 4 == 0:
+        word = [i for byte in text[:-1] for i in trained.encode_bytes(bytes([byte]))]
+    logits = draw.normal(size=(len(word) + 1, rows)) * 2
+    for j in range(len(word)):  # make the ways on that repeat the word as likely as those that do not
+        rest = b"".join(table[i] for i in word[j:])
+        beyond = [i for i, data in enumerate(table) if data.startswith(rest) and len(data) > len(rest)]
+        logits[j, beyond] += draw.uniform(4, 9)
+        logits[j, word[j]] += draw.uniform(4, 9)
+    kept, token = Healer(trained, rows).first(mx.array(logits.astype(np.float32)), word)
+    assert (kept, token.item()) == slow(logits, word, table)
 
 
 def test_a_known_word_is_written_from_its_beginning():

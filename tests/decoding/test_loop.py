@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import mlx.core as mx
 import pytest
 from mlx_lm.sample_utils import make_logits_processors
 
@@ -114,11 +115,17 @@ def test_verifying_more_tokens_than_there_are_changes_nothing(which, width):
     assert all(r.logits.shape[0] == len(r.candidates) + 1 == len(r.choices) for r in done)
 
 
+def by_history(ids: mx.array, logits: mx.array) -> mx.array:
+    """A processor that no missing, wrong or doubled token of the history escapes."""
+    favourite = (mx.sum(ids * mx.arange(1, 1 + ids.shape[0])) + ids.shape[0]) % logits.shape[-1]
+    return logits + 20 * (mx.arange(logits.shape[-1]) == favourite)
+
+
 @pytest.mark.parametrize("draft_again", (4, PLAIN_RUN + 3, 2 * PLAIN_RUN))
 def test_stretches_without_a_draft_change_nothing(draft_again):
     pair, prompts, _ = case("sentencepiece-from-bytes")
     n = 3 * PLAIN_RUN
-    processors = tuple(make_logits_processors(repetition_penalty=1.5, repetition_context_size=8))
+    processors = (by_history,)
     for sampling in (Sampling(), Sampling(0.9, seed=3), Sampling(processors=processors)):
         wanted = tiny.tokens(tiny.rounds(Pair(pair.target, k=0), prompts, n, sampling=sampling))
         if sampling.greedy:
@@ -186,7 +193,7 @@ def test_sampled_text_is_the_same_text(which, options):
 @pytest.mark.parametrize("which", tiny.PAIRS)
 def test_logits_processors_see_the_history_that_mlx_lm_gives_them(which):
     pair, prompts, _ = case(which)
-    processors = make_logits_processors(repetition_penalty=1.5, repetition_context_size=8)
+    processors = [*make_logits_processors(repetition_penalty=1.5, repetition_context_size=8), by_history]
     wanted = tiny.plain(pair.target.model, prompts[0], N, logits_processors=processors)
     drafted = tiny.perturbed(pair, prompts, wanted, miss=0.2)
     done = tiny.rounds(drafted, prompts, N, sampling=Sampling(processors=tuple(processors)))

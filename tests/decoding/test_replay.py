@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from functools import partial
 
@@ -14,15 +15,11 @@ from decoder.replay import (
     Fixed,
     Recording,
     assess,
-    constant,
-    drift,
-    jump,
     oracle,
     replay,
-    synthetic,
-    zero,
 )
 from decoder.replay_auto import Auto
+from decoder.synthetic import constant, drift, jump, synthetic, zero
 from decoding.test_cost import made
 
 SETUP = Setup(made({1: 1.0, 2: 1.1, 3: 1.2, 4: 1.3, 5: 1.4}, {1: 0.1, 2: 0.2, 4: 0.4}))
@@ -124,6 +121,20 @@ def test_made_recordings():
 
 
 # Files
+
+
+def test_a_draft_asked_at_every_token_by_hand(tmp_path):
+    places = [[(1, 1), (3, 2)], [(1, 0), (2, 0)], [(1, 1)], [(2, 2), (2, 2)], []]
+    as_rows = [{"candidates": [c for c, _ in p], "accepted": [a for _, a in p]} for p in places]
+    line = json.dumps({"group": "g", "tokens": [1] * 5, "places": as_rows}).encode()
+    (tmp_path / "r.jsonl.gz").write_bytes(gzip.compress(line))
+    (found,) = read_recordings(tmp_path / "r.jsonl.gz")
+    assert (found.k, found.length, found.group) == (2, 5, "g")
+    done = replay([found], SETUP, partial(Fixed, 2))
+    assert (done.rounds, done.tokens, done.proposed, done.accepted) == (2, 5, 3 + 1, 2 + 1)
+    done = replay([found], SETUP, partial(Fixed, 1))
+    assert (done.rounds, done.accepted) == (3, 2)  # from tokens 0, 2 and 4
+    assert assess([found], SETUP, partial(Fixed, 2)).regret_oracle >= 0
 
 
 def test_generations_end_where_the_next_begins():

@@ -1,0 +1,39 @@
+"""What the bench's page is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from decoder.bench.charts import Spec
+from decoder.bench.findings import Finding
+from decoder.bench.table import interval
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as they are shown; the first of a row is its heading. ``folded`` tables open on demand."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands under it."""
+
+    title: str
+    texts: Sequence[str] = ()
+    findings: Sequence[Finding] = ()
+    charts: Sequence[Spec] = ()
+    tables: Sequence[Table] = ()
+    examples: Sequence[Mapping[str, Any]] = field(default=())
+
+
+def shares(cell: Mapping[str, Any], name: str) -> str:
+    """A share with its interval, in per cent."""
+    scaled = {n: None if (v := cell[n]) is None else 100 * v for n in (name, f"{name}_low", f"{name}_high")}
+    return interval(scaled, name, "{:.1f}") + ("" if cell[name] is None else " %")
