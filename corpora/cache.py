@@ -30,9 +30,7 @@ def cached_files(data: HubData) -> list[Path]:
     try:
         configs = sorted(path.name for path in root.iterdir() if path.is_dir())
         config = data.config or (configs[0] if len(configs) == 1 else "default")
-        versions = sorted(
-            (root / config).glob("*/*/dataset_info.json"), key=lambda path: path.stat().st_mtime
-        )
+        versions = sorted((root / config).glob("*/*/dataset_info.json"), key=lambda path: path.stat().st_mtime)
     except OSError:
         return []
     for info in reversed(versions):

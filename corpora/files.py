@@ -100,9 +100,7 @@ def table(path: Path) -> Table:
 def _json_lines(path: Path) -> Table:
     try:
         return json_lines(lambda: open_bytes(path), str(path))
-    except (
-        BrokenStreamError
-    ):  # broken before the first object: met again, and counted, when its rows are read
+    except BrokenStreamError:  # broken before the first object: met again, and counted, when its rows are read
         return Table(str(path), (), False, lambda _: _broken_rows(path))
 
 

@@ -73,9 +73,7 @@ def json_file(path: Path) -> Table:
         for number, item in enumerate(values, start=1):
             position = f"item {number}"
             yield (
-                Row(position, item)
-                if isinstance(item, dict)
-                else Flaw("item that is no JSON object", position)
+                Row(position, item) if isinstance(item, dict) else Flaw("item that is no JSON object", position)
             )
 
     return Table(where, tuple(next((item for item in values if isinstance(item, dict)), {})), False, rows)

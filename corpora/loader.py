@@ -86,9 +86,7 @@ def _address(
 ) -> Corpus:
     wanted = column or request.column
     try:
-        return hub_corpus(
-            request.data, (wanted,) if wanted else None, request.data.repo, sample, seed, offline
-        )
+        return hub_corpus(request.data, (wanted,) if wanted else None, request.data.repo, sample, seed, offline)
     except NotReadError as error:
         if error.refused:
             raise CorpusUsageError(

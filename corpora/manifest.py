@@ -55,8 +55,7 @@ def checked_sample(entry: NamedCorpus) -> Path:
         data = path.read_bytes()
     except OSError as error:
         raise CorpusError(
-            f"the bundled sample of {entry.name!r} is missing ({path}: {error.strerror}): "
-            "reinstall the package"
+            f"the bundled sample of {entry.name!r} is missing ({path}: {error.strerror}): reinstall the package"
         ) from error
     found = hashlib.sha256(data).hexdigest()
     if found != entry.sample_sha256:

@@ -60,13 +60,9 @@ def hub_corpus(
             reason, refused = str(error), isinstance(error, HubRefusedError)
     if files := cached_files(data):
         try:
-            corpus = _drawn(
-                cached_rows(files), data, columns, name, "the hub cache on this disk", sample, seed
-            )
+            corpus = _drawn(cached_rows(files), data, columns, name, "the hub cache on this disk", sample, seed)
         except DamagedCacheError as error:
-            raise NotReadError(
-                f"{reason}, and the cached copy {error} is damaged", refused=refused
-            ) from error
+            raise NotReadError(f"{reason}, and the cached copy {error} is damaged", refused=refused) from error
         notice = f"{name} was read from the cache on this disk, not from the hub ({reason})"
         return replace(corpus, notice=joined(notice, corpus.notice))
     raise NotReadError(reason, refused=refused)

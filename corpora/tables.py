@@ -52,9 +52,7 @@ def plain_text(data: bytes, where: str) -> Iterator[Row | Flaw]:
         )
     nul = data.find(b"\0")
     if nul >= 0:
-        raise CorpusUsageError(
-            f"{where} is not text: a NUL byte stands at byte {nul}; give a UTF-8 text file"
-        )
+        raise CorpusUsageError(f"{where} is not text: a NUL byte stands at byte {nul}; give a UTF-8 text file")
     text = decoded(data, where)
     if data.startswith(BOM):
         yield Flaw(BOM_KIND, "byte 0")

@@ -84,9 +84,7 @@ class ById:
         end = next((n for n, i in enumerate(ids) if i is None), len(ids))
         return Translation(tuple(i for i in ids[:end] if i is not None))
 
-    def follow(
-        self, draft: Tail, cached: Sequence[int], committed: Sequence[int], owed: bytes = b""
-    ) -> Resync:
+    def follow(self, draft: Tail, cached: Sequence[int], committed: Sequence[int], owed: bytes = b"") -> Resync:
         """See :func:`tokalign.translate.resynchronise`."""
         return resynchronise(self.draft, draft, cached, owed + self.target.decode(committed))
 

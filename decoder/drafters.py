@@ -67,7 +67,9 @@ class LookupDrafter:
     matching n-gram wins (``longest`` down to ``shortest`` tokens), among equals the most recent.
     """
 
-    def __init__(self, target: Tokenizer, prompt: Sequence[int], *, longest: int = 4, shortest: int = 2) -> None:
+    def __init__(
+        self, target: Tokenizer, prompt: Sequence[int], *, longest: int = 4, shortest: int = 2
+    ) -> None:
         self._target = target
         self._sizes = range(longest, shortest - 1, -1)
         self._ids: list[int] = []
@@ -167,8 +169,9 @@ class ModelDrafter:
         keep = min(self._valid, len(self.stream) - 1 - word)
         self._lane.trim(self._lane.length - keep)
         logits = self._lane.feed(mx.array(self.stream[keep:]))
-        y = self._healed(logits, word) if word else self._best(logits[-1:])
-        drafted, confidence = self._steps(y, k) if self._go_on is None else self._asking(y, k)
+        healer = self._healer if word else None
+        y = self._healed(healer, logits, word) if healer is not None else self._best(logits[-1:])
+        drafted, confidence = self._steps(y, k) if self._go_on is None else self._asking(y, k, self._go_on)
         self._cached, self._valid = drafted[:-1], len(self.stream)
         return drafted, confidence
 
@@ -186,14 +189,16 @@ class ModelDrafter:
             logits = mx.where(self._allowed, logits, -mx.inf)
         return mx.argmax(logits, axis=-1)
 
-    def _asking(self, y: mx.array, k: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    def _asking(
+        self, y: mx.array, k: int, go_on: Callable[[Sequence[float]], bool]
+    ) -> tuple[tuple[int, ...], tuple[float, ...]]:
         """Two steps at a time, going on while the draft is sure enough of itself.
 
         The first token's probability is not looked at: a healed one has none of its own.
         """
         drafted: list[int] = []
         confidence: list[float] = []
-        while len(drafted) < k and (not drafted or self._go_on(confidence)):
+        while len(drafted) < k and (not drafted or go_on(confidence)):
             steps, sure = ([y], [mx.ones((1,))]) if not drafted else ([], [])
             while len(drafted) + len(steps) < k and len(steps) < 2:
                 logits = self._lane.feed(y)
@@ -214,8 +219,8 @@ class ModelDrafter:
         start = self.tail.word_start(len(self.tail.ids) - 1)
         return 0 if start is None else min(len(self.tail.ids) - start, len(self.stream) - 1)
 
-    def _healed(self, logits: mx.array, word: int) -> mx.array:
-        kept, y = self._healer.first(logits[-1 - word :], self.stream[-word:])
+    def _healed(self, healer: Healer, logits: mx.array, word: int) -> mx.array:
+        kept, y = healer.first(logits[-1 - word :], self.stream[-word:])
         if drop := word - kept:
             self._lane.trim(drop)
             self._owed = self._tokenizer.decode(self.stream[-drop:])

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import mlx.core as mx
 
 from decoder.drafters import AutoDrafter, Drafter, LookupDrafter, ModelDrafter, NoDrafter
 from decoder.errors import PairError
 from decoder.healing import Healer
+from decoder.intersection import Intersection
 from decoder.lane import Lane, cache_kinds, require_trimmable
 from decoder.loop import Fixed, Limits, Policy, Round, decode
 from decoder.models import Loaded, load_model
@@ -61,7 +62,7 @@ class Pair:
         """Which draft tokens may be drafted, where the strategy restricts them; bools of shape (rows,)."""
         if self.draft is None or self.strategy.kind != "intersection":
             return None
-        shared = self.strategy.bridge(self.target.tokenizer, self.draft.tokenizer).shared.target_of  # type: ignore[attr-defined]
+        shared = Intersection.of(self.target.tokenizer, self.draft.tokenizer).target_of
         return mx.array([i in shared or i in self.draft.eos for i in range(self.draft.rows)])
 
     @cached_property
@@ -197,7 +198,7 @@ def encode_prompts(pair: Pair, prompt: Prompt) -> tuple[list[int], list[int]]:
         return pair.target.encode_chat(messages), pair.draft.encode_chat(messages) if pair.draft else []
     if isinstance(prompt, str):
         return pair.target.encode_prompt(prompt), pair.draft.encode_prompt(prompt) if pair.draft else []
-    ids = [int(i) for i in prompt]  # type: ignore[call-overload]
+    ids = [int(i) for i in cast(Sequence[int], prompt)]
     if not ids:
         raise PairError("the prompt is empty; give at least one token.")
     text = pair.target.tokenizer.decode(ids).decode(errors="replace")

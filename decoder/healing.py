@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from typing import cast
 
 import mlx.core as mx
 
@@ -45,7 +46,7 @@ class Healer:
         before = mx.concatenate([mx.zeros((1, 1), path.dtype), path])
         open_end = logprobs[-1:] + before[-1:]
         healed = mx.where(allowed, logprobs[:-1] + before[:-1], -mx.inf)
-        best = mx.argmax(mx.concatenate([healed, open_end]).reshape(-1)).item()
+        best = int(cast(int, mx.argmax(mx.concatenate([healed, open_end]).reshape(-1)).item()))
         kept, token = divmod(best, logits.shape[-1])
         return kept, mx.array([token])
 

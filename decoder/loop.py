@@ -224,7 +224,9 @@ def decode(
 
 def agreement(candidates: Sequence[int], choices: Sequence[int]) -> int:
     """How many candidates from the first on equal the target's choices."""
-    return next((n for n, (a, b) in enumerate(zip(candidates, choices, strict=False)) if a != b), len(candidates))
+    return next(
+        (n for n, (a, b) in enumerate(zip(candidates, choices, strict=False)) if a != b), len(candidates)
+    )
 
 
 def _candidates(proposal: Proposal, limits: Limits, emitted: int) -> tuple[int, ...]:

@@ -50,7 +50,9 @@ class Adaptive:
         self._jumps = bool(known.verify)  # only a measured curve can say that more tokens are faster
         self._verify = Costs(curve(known.verify) if known.verify else self._assumed(VERIFY_SLOPE, 1.0))
         self._draft = Costs(curve(known.draft) if known.draft else self._assumed(DRAFT_SHARE, DRAFT_SHARE))
-        self._overhead = Costs(self._assumed(0.0, 0.02) if known.overhead is None else curve({1: known.overhead}))
+        self._overhead = Costs(
+            self._assumed(0.0, 0.02) if known.overhead is None else curve({1: known.overhead})
+        )
         self._model = model
         self._longest = longest
         self._survival: dict[Source, Survival] = {

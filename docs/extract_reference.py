@@ -16,7 +16,25 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 DIACRITICS = set("ąćęłńóśźżĄĆĘŁŃÓŚŹŻ")
-BLOCKS = {"p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "td", "th", "br", "pre", "table", "ul", "ol"}
+BLOCKS = {
+    "p",
+    "div",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "li",
+    "tr",
+    "td",
+    "th",
+    "br",
+    "pre",
+    "table",
+    "ul",
+    "ol",
+}
 
 
 class Page(HTMLParser):
@@ -63,7 +81,13 @@ def pages(folder):
 
 
 def manuals(folder):
-    env = {**os.environ, "MANWIDTH": "10000", "LC_ALL": "C.UTF-8", "MAN_KEEP_FORMATTING": "", "GROFF_NO_SGR": "1"}
+    env = {
+        **os.environ,
+        "MANWIDTH": "10000",
+        "LC_ALL": "C.UTF-8",
+        "MAN_KEEP_FORMATTING": "",
+        "GROFF_NO_SGR": "1",
+    }
     for path in sorted(folder.rglob("*.gz")):
         if "/man/" not in str(path) or path.is_symlink():
             continue

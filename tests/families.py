@@ -34,5 +34,8 @@ def family(name: str) -> Tokenizer | None:
 
 def _prepended() -> dict[str, object]:
     """The other spelling of the dummy prefix, as Llama 2 and Mistral publish it."""
-    steps = [{"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]
+    steps = [
+        {"type": "Prepend", "prepend": "▁"},
+        {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+    ]
     return {"normalizer": {"type": "Sequence", "normalizers": steps}, "pre_tokenizer": None}

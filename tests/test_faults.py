@@ -94,7 +94,9 @@ def test_repetition_gives_candidates(name: str):
     ids = tokenizer.encode("nie, nie, nie, nie, to prawda")
     for cut in range(1, len(ids)):
         draft = tokenizer.decode(ids[cut:])
-        assert ExactTranslator(tokenizer).translate(Tail.of(tokenizer, ids[:cut]), draft).ids == tuple(ids[cut:])
+        assert ExactTranslator(tokenizer).translate(Tail.of(tokenizer, ids[:cut]), draft).ids == tuple(
+            ids[cut:]
+        )
 
 
 def test_padding_rows_are_no_part_of_the_vocabulary():

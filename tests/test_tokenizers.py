@@ -89,7 +89,10 @@ def test_the_stand_in_says_so():
     [
         ("bielik-11b", {32000: "<|im_start|>", 32001: "<|im_end|>", 2: "</s>"}),
         ("qwen2.5-1.5b", {151643: "<|endoftext|>", 151645: "<|im_end|>", 151664: "<|file_sep|>"}),
-        ("llama3.2-1b", {128000: "<|begin_of_text|>", 128009: "<|eot_id|>", 128255: "<|reserved_special_token_247|>"}),
+        (
+            "llama3.2-1b",
+            {128000: "<|begin_of_text|>", 128009: "<|eot_id|>", 128255: "<|reserved_special_token_247|>"},
+        ),
     ],
 )
 def test_published_control_ids(name: str, control: dict[int, str]):

@@ -58,9 +58,7 @@ def count(value: float | None) -> str:
 def share(value: float | None, digits: int | None = None) -> str:
     """A share as a percentage that never rounds to 0 or 100 without being it; ``digits`` after the point."""
     return (
-        MISSING
-        if value is None
-        else f"{_percent(value, _digits(value) if digits is None else digits)}{NBSP}%"
+        MISSING if value is None else f"{_percent(value, _digits(value) if digits is None else digits)}{NBSP}%"
     )
 
 

@@ -41,9 +41,7 @@ def from_json(value: object, field: str) -> pl.DataFrame:
     if any(not isinstance(row, list) or len(row) != len(columns) for row in rows):
         raise RecordError(f"the field {field!r} has a row that is not {len(columns)} values long")
     try:
-        return pl.DataFrame(
-            rows, schema={n: _TYPES[k] for n, k in columns.items()}, orient="row", strict=True
-        )
+        return pl.DataFrame(rows, schema={n: _TYPES[k] for n, k in columns.items()}, orient="row", strict=True)
     except Exception as error:  # polars has no one error for a value of the wrong type
         reason = str(error).splitlines()[0]
         raise RecordError(f"the field {field!r} holds a value of the wrong type ({reason})") from None

@@ -183,9 +183,7 @@ def chunks(view: View) -> Section | None:
     ]
     head = cells("n ↓ m →", *named)
     caption = f"Types n:m, share of {count(total)} stretches between shared boundaries"
-    return Section(
-        "chunks", "Chunk types", _TEXTS["chunks"], tables=[Table(caption, head, body)], kind="heat"
-    )
+    return Section("chunks", "Chunk types", _TEXTS["chunks"], tables=[Table(caption, head, body)], kind="heat")
 
 
 def _heat(found: int, total: int, largest: int) -> Cell:

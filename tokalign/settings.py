@@ -129,9 +129,7 @@ def read(path: Path) -> Settings:
     return settings
 
 
-def check(
-    settings: Settings, target: Tokenizer, draft: Tokenizer, *, allow_provisional: bool = False
-) -> None:
+def check(settings: Settings, target: Tokenizer, draft: Tokenizer, *, allow_provisional: bool = False) -> None:
     """Refuse settings that were made for other vocabularies, or that rest on a stand-in.
 
     Raises:

@@ -66,9 +66,7 @@ class View:
     def series(self) -> dict[str, str]:
         """The series of charts, where a legend has one short line for each."""
         names = {"target": (self.pair.target, self.target), "draft": (self.pair.draft, self.draft)}
-        return {
-            s: f"{s} {short(n)}" + (" (stand-in)" if label != n else "") for s, (n, label) in names.items()
-        }
+        return {s: f"{s} {short(n)}" + (" (stand-in)" if label != n else "") for s, (n, label) in names.items()}
 
     @property
     def stand_ins(self) -> str:

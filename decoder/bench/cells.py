@@ -74,7 +74,6 @@ def run_cell(
             recorder.add(r)
             watch.see(r)
         seconds = time.perf_counter() - begin
-    divergence = diverges(watch.tokens, reference.tokens)
     keys = {
         "draft": draft,
         "translation": "" if lookup else str(pair.strategy),
@@ -84,14 +83,9 @@ def run_cell(
     }
     row = {
         **keys,
-        "identical": divergence is None,
-        "diverges_at": divergence,
-        "top2_gap": watch.gap,
+        **watch.compared(),
         "seconds": seconds,
         "first_tokens": first,
-        "plain_tokens": len(reference.tokens),
-        "plain_seconds": reference.seconds,
-        "plain_joules": reference.joules,
         **_energy(meter.energy),
         **asdict(recorder.stats()),
         **explained(pair, prompt.text, recorder.traces),
@@ -138,22 +132,34 @@ class _Watch:
     """Collects the tokens; at the first that differs from plain decoding, the gap of the two best logits."""
 
     def __init__(self, reference: Reference) -> None:
-        self.tokens: list[int] = []
-        self.gap: float | None = None
-        self._reference = reference.tokens
+        self._tokens: list[int] = []
+        self._gap: float | None = None
+        self._reference = reference
         self._same = True
 
     def see(self, r: Round) -> None:
         """Take note of a round."""
-        before = len(self.tokens)
-        self.tokens += r.tokens
+        before = len(self._tokens)
+        self._tokens += r.tokens
         if not self._same:
             return
-        at = diverges(self.tokens[before:], self._reference[before : len(self.tokens)])
+        at = diverges(r.tokens, self._reference.tokens[before : len(self._tokens)])
         if at is not None:
             self._same = False
             if at < len(r.tokens):
-                self.gap = _gap(r.logits[at])
+                self._gap = _gap(r.logits[at])
+
+    def compared(self) -> dict[str, Any]:
+        """The columns about plain decoding."""
+        divergence = diverges(self._tokens, self._reference.tokens)
+        return {
+            "identical": divergence is None,
+            "diverges_at": divergence,
+            "top2_gap": self._gap,
+            "plain_tokens": len(self._reference.tokens),
+            "plain_seconds": self._reference.seconds,
+            "plain_joules": self._reference.joules,
+        }
 
 
 def _gap(row: mx.array) -> float:

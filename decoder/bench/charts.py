@@ -51,7 +51,7 @@ def explorer(summary: Summary, by_group: Summary) -> Spec:
         for name, o in orders.items()
         if o
     ]
-    chart = _dots(values, "translation", "draft", "value")
+    chart = _dots(values, "translation", "draft", "")
     for name, o in orders.items():
         if o:
             chart = chart.transform_filter(f"datum.{name} == shown_{name}")
@@ -134,13 +134,13 @@ def _dots(values: Sequence[Mapping[str, Any]], y: str, series: str, title: str) 
         alt.Chart()
         .mark_point(filled=True, size=60)
         .encode(
-            x=alt.X("value:Q").title(title).axis(format=form).scale(zero=True),
+            x=alt.X("value:Q").title(title or None).axis(format=form).scale(zero=True),
             shape=alt.Shape(f"{series}:N").scale(domain=domain).legend(None),
             tooltip=[f"{y}:N", f"{series}:N", "value:Q", "low:Q", "high:Q"],
         )
     )
     rules = alt.Chart().transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
-    layers = alt.layer(rules.encode(x=alt.X("low:Q").title(title), x2="high:Q"), dots)
+    layers = alt.layer(rules.encode(x=alt.X("low:Q").title(title or None), x2="high:Q"), dots)
     return layers.encode(y=where, yOffset=offset, color=_colour(series, domain)).properties(
         height=alt.Step(_ROW, **{"for": "position"})
     )

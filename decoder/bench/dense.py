@@ -45,7 +45,9 @@ class Dense:
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> Dense:
         """From JSON."""
-        places = tuple(Place(*(tuple(p[f]) for f in ("candidates", "accepted", "confidence"))) for p in row["places"])
+        places = tuple(
+            Place(*(tuple(p[f]) for f in ("candidates", "accepted", "confidence"))) for p in row["places"]
+        )
         return cls(row["group"], tuple(row["tokens"]), places)
 
 

@@ -74,7 +74,7 @@ def order(bench: Bench, polish: str | None) -> Finding | None:
     if published is None or exact is None:
         return None
     question = f"Is a draft with a Polish vocabulary ({polish}) worse than a general one for this target?"
-    return Finding(question, [_answer(published, exact), *sentences])
+    return Finding(question, [_answer(published, places.get("anchored no-heal"), exact), *sentences])
 
 
 def _placed(bench: Bench, polish: str, others: Sequence[str], kind: str) -> tuple[Difference, str] | None:
@@ -96,11 +96,13 @@ def _placed(bench: Bench, polish: str, others: Sequence[str], kind: str) -> tupl
     )
 
 
-def _answer(published: Difference, exact: Difference) -> str:
+def _answer(published: Difference, unhealed: Difference | None, exact: Difference) -> str:
     if published.value < 0 < exact.value and published.certain and exact.certain:
+        between = f"{_standing(unhealed)} under exact translation, " if unhealed else ""
         return (
-            "No: with the same models and prompts it loses under the published translation and wins under the "
-            "exact one, both beyond chance. The order of the drafts is an artefact of translation here."
+            "No: with the same models and prompts it is behind the best general draft under the published "
+            f"translation, {between}and ahead of it where it may also write its open word anew, first and last "
+            "beyond chance. The published order is an artefact of translation here."
         )
     if published.value < 0 < exact.value:
         return (
@@ -114,25 +116,32 @@ def _answer(published: Difference, exact: Difference) -> str:
     return "Under exact translation the difference is within chance."
 
 
+def _standing(gap: Difference) -> str:
+    return ("ahead" if gap.value > 0 else "behind") if gap.certain else "level with it"
+
+
 def mechanism(bench: Bench) -> Finding | None:
     """Which part of translation costs what, for the drafts of another vocabulary."""
+    largest: dict[str, list[str]] = {}
     sentences = []
     for draft in bench.crossing:
         steps = ladder(bench, draft)
         if len(steps) < 3:
             continue
-        first, last = steps[0], steps[-1]
-        gains = [s for s in steps if s.gain is not None]
-        largest = max(gains, key=lambda s: s.gain.value if s.gain else 0.0)
+        top = max((s for s in steps if s.gain is not None), key=lambda s: s.gain.value if s.gain else 0.0)
+        largest.setdefault(f"{top.translation} ({top.does})", []).append(draft)
         sentences.append(
-            f"{draft}: from {_passes(first)} ({first.translation}) to {_passes(last)} ({last.translation}) "
-            f"tokens per pass; the largest step is {largest.translation} ({largest.does}), "
-            f"{signed(largest.gain)}."
+            f"{draft}: from {_passes(steps[0])} tokens per pass ({steps[0].translation}) to "
+            f"{_passes(steps[-1])} ({steps[-1].translation}); {top.translation} brings "
+            f"{signed(top.gain)} of it."
         )
         sentences += _words(bench, draft)
     if not sentences:
         return None
-    return Finding("Which part of translation costs what?", sentences)
+    steps_said = "; ".join(f"{step} for {' and '.join(drafts)}" for step, drafts in largest.items())
+    return Finding(
+        "Which part of translation costs the most?", [f"The largest step is {steps_said}.", *sentences]
+    )
 
 
 def _words(bench: Bench, draft: str) -> Iterator[str]:

@@ -51,10 +51,7 @@ def ingest(
     store = Store.open(folder, identity or _bare(found, target))
     if plain is not None and plain.exists() and store.references() is None:
         (folder / "plain.json").write_bytes(plain.read_bytes())
-    rounds: dict[tuple[Any, ...], list[Record]] = {}
-    for trace in _lines(traces) if traces is not None and traces.exists() else ():
-        trace["draft"] = short(trace["draft"])
-        rounds.setdefault((*_cell(trace), trace["prompt"]), []).append(trace)
+    rounds = _rounds(traces)
     for cell, members in cells.items():
         for n, begin in enumerate(range(0, len(members), batch)):
             part = members[begin : begin + batch]
@@ -72,6 +69,15 @@ def ingest_recording(recording: Path, folder: Path) -> Store:
         identity=read_identity(recording),
         plain=recording / "plain.json",
     )
+
+
+def _rounds(traces: Path | None) -> dict[tuple[str, str, int, str], list[Record]]:
+    """Rounds by cell and prompt."""
+    rounds: dict[tuple[str, str, int, str], list[Record]] = {}
+    for trace in _lines(traces) if traces is not None and traces.exists() else ():
+        trace["draft"] = short(trace["draft"])
+        rounds.setdefault((*_cell(trace), trace["prompt"]), []).append(trace)
+    return rounds
 
 
 def short(name: str) -> str:

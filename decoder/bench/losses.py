@@ -5,7 +5,7 @@ as candidates, or more where the drafted text holds more of the tokens that came
 The accepted ones come first; each of the others is lost:
 
 - ``translation``: the j-th token that came lies wholly inside drafted text that was right. The draft had it;
-  other tokens were proposed, or none.
+  other tokens were proposed, or none. (A candidate that goes on with wrong text is none of these.)
 - ``cut``: the text was right as far as it goes, but the draft ended inside the token.
 - ``disagreement``: the text is not what came.
 - ``context``: the same, where the draft did not stand behind the committed text, because the way back to its
@@ -41,7 +41,7 @@ class Emitted:
     """All text of a run, with the byte ends of its tokens."""
 
     def __init__(self, tokenizer: Tokenizer, traces: Sequence[Trace]) -> None:
-        table = tokenizer.vocabulary.table
+        self._table = table = tokenizer.vocabulary.table
         ids = [i for t in traces for i in t.tokens]
         self.sizes = [len(table[i]) if i < len(table) else 0 for i in ids]
         self.ends = list(accumulate(self.sizes))
@@ -59,6 +59,13 @@ class Emitted:
         whole = max(whole, first)
         return same, whole - first, (self.ends[whole - 1] - trace.start) if whole > first else 0
 
+    def overreaches(self, trace: Trace, slot: int, same: int) -> bool:
+        """Whether the candidate in a slot spells drafted text that goes beyond its ``same`` bytes that came."""
+        if slot >= len(trace.candidates) or trace.ends[slot] <= same:
+            return False
+        spelled = b"".join(self._table[i] for i in trace.candidates[: slot + 1])
+        return spelled == trace.text[: trace.ends[slot]]
+
 
 def lost(trace: Trace, index: int, emitted: Emitted, strayed: bool) -> Lost:
     """Classify one round of a run."""
@@ -68,7 +75,7 @@ def lost(trace: Trace, index: int, emitted: Emitted, strayed: bool) -> Lost:
     sizes = [end - start for start, end in zip((0, *trace.ends), trace.ends, strict=False)]
     kinds = []
     for slot in range(trace.accepted, slots):
-        if slot < right:
+        if slot < right and not emitted.overreaches(trace, slot, same):
             kinds.append("translation")
         elif slot < proposed and not sizes[slot]:  # an end of sequence, which the target did not choose
             kinds.append("context" if strayed else "disagreement")
@@ -87,7 +94,7 @@ def strayed(pair: Pair, traces: Sequence[Trace]) -> list[bool]:
     Only ways back that do not go through bytes can stray; what they make of every committed block is computed
     anew here. Once strayed, the draft's context stays wrong.
     """
-    if pair.draft is None:
+    if pair.draft is None or pair.strategy.exact or pair.strategy.kind == "intersection":
         return [False] * len(traces)
     target, draft = pair.target.tokenizer, pair.draft.tokenizer
     bridge = pair.strategy.bridge(target, draft)

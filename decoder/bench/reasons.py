@@ -25,8 +25,9 @@ def why(bench: Bench) -> Section | None:
     texts = [
         f"Every token that a round lost (k = {bench.k}) is in one class. Lost in translation: the drafted text "
         "held the target’s token whole, and other tokens were proposed, or none. Cut: the draft ended inside "
-        "the token. Draft behind another text: the way back to the draft had changed the committed text (an upper "
-        "bound of what that costs). Models disagree: the text is another. Run ended: it could not be told."
+        "the token. Draft behind another text: the way back to the draft had changed the committed text (an "
+        "upper bound of what that costs). Models disagree: the text is another. Run ended: it could not be "
+        "told."
     ]
     head = ("draft", "translation", "tokens lost", *LOSS_NAMES.values(), "never proposed")
     rows = [
@@ -41,13 +42,14 @@ def why(bench: Bench) -> Section | None:
 
 def repairs(bench: Bench) -> Section | None:
     """The ladder of translations, and where rounds begin."""
-    rows, places = [], []
-    for draft in bench.crossing:
-        for step in findings.ladder(bench, draft):
-            passes = interval(step.cell, "tokens_per_pass", "{:.2f}")
-            rows.append([draft, step.translation, passes, signed(step.gain), step.does])
-            if step.cell["barred_share"] is not None:
-                places.append([draft, step.translation, *_place_cells(step.cell)])
+    steps = [step for draft in bench.crossing for step in findings.ladder(bench, draft)]
+    rows = [
+        [s.draft, s.translation, interval(s.cell, "tokens_per_pass", "{:.2f}"), signed(s.gain), s.does]
+        for s in steps
+    ]
+    places = [
+        [s.draft, s.translation, *_place_cells(s.cell)] for s in steps if s.cell["barred_share"] is not None
+    ]
     if not rows:
         return None
     texts = [

@@ -45,6 +45,7 @@ class Lines(Store):
         """See :class:`~decoder.bench.grid.Sink`."""
         _write(self.folder / "parts" / f"traces-{stem}.jsonl.gz", traces)
         _write(self._part(stem), rows)
+        print(stem, file=sys.stderr, flush=True)
 
     def pack(self) -> None:
         """Put all parts into the two files that travel."""

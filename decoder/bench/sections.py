@@ -11,7 +11,7 @@ from decoder.bench.charts import explorer, published_chart
 from decoder.bench.examples import Example
 from decoder.bench.grouping import Bench
 from decoder.bench.parts import Section, Table, shares
-from decoder.bench.prediction import predictions
+from decoder.bench.prediction import Prediction, predictions
 from decoder.bench.published import CELLS, SOURCE
 from decoder.bench.table import NONE, interval
 from decoder.profile import Profile
@@ -130,17 +130,10 @@ def _prediction(bench: Bench, profile: Profile | None) -> Section | None:
         "predicted speed",
         "",
     )
-    rows = [
-        [
-            p.draft,
-            p.translation or NONE,
-            str(p.k),
-            f"{p.tokens:.2f}",
-            f"{p.candidates:.1f}",
-            f"{p.cost:.2f}",
-            f"{p.speedup:.2f}×",
-            "beyond" if p.beyond else "",
-        ]
-        for p in found
-    ]
+    rows = [_predicted(p) for p in found]
     return Section(f"On {machine} (predicted)", texts, tables=[Table("Predicted speed", head, rows)])
+
+
+def _predicted(p: Prediction) -> list[str]:
+    figures = [f"{p.tokens:.2f}", f"{p.candidates:.1f}", f"{p.cost:.2f}", f"{p.speedup:.2f}×"]
+    return [p.draft, p.translation or NONE, str(p.k), *figures, "beyond" if p.beyond else ""]

@@ -68,7 +68,9 @@ class StagedDrafter:
         drafted_at = time.perf_counter()
         right, n = place.accepted[k - 1], place.candidates[k - 1]
         truth = self.dense.tokens[self.at : self.at + right]
-        wrong = (self.dense.tokens[self.at + right] + 1) % 1000 if self.at + right < len(self.dense.tokens) else 1
+        wrong = (
+            (self.dense.tokens[self.at + right] + 1) % 1000 if self.at + right < len(self.dense.tokens) else 1
+        )
         ids = (*truth, *[wrong] * (n - right))
         self.translator.translate(target, self.translator.target.decode(ids))
         done = time.perf_counter()
@@ -119,7 +121,16 @@ def staged(
     drafter = StagedDrafter(other, dense, ExactTranslator(tokenizer), healer, go_on)
     state = State(Tail.of(tokenizer, dense.tokens[:1]), dense.tokens[0])
     limits = Limits(frozenset(), len(dense.tokens) - 1)
-    run = Decoding(lane, tokenizer, drafter, RecordedChoice(tokens=dense.tokens[1:]), limits, policy or Fixed(0), state, [0])
+    run = Decoding(
+        lane,
+        tokenizer,
+        drafter,
+        RecordedChoice(tokens=dense.tokens[1:]),
+        limits,
+        policy or Fixed(0),
+        state,
+        [0],
+    )
     drafter.at = 1
     mx.synchronize()
     begin = time.perf_counter()

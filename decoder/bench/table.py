@@ -12,7 +12,7 @@ NONE = "—"
 
 
 def summary_table(summary: Sequence[Mapping[str, Any]]) -> Table:
-    """A line a cell of the grid."""
+    """A line a cell of the grid. What is lost in translation is a share of the lost tokens."""
     from rich.table import Table
 
     table = Table(box=None, header_style="bold", pad_edge=False)
@@ -27,7 +27,9 @@ def summary_table(summary: Sequence[Mapping[str, Any]]) -> Table:
             str(cell["k"]),
             interval(cell, "tokens_per_pass", "{:.2f}"),
             percent(cell["acceptance"]),
-            percent(cell["lost_in_translation"]),
+            percent(
+                cell["lost_translation"] if cell["lost_tokens"] is not None else cell["lost_in_translation"]
+            ),
             interval(cell, "speedup", "{:.2f}×"),
             f"{cell['identical']}/{cell['prompts']}",
         )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from decoder.bench.prompts import BenchPrompt
     from decoder.bench.store import Store
 
-WIDTH = 112  # columns of the table where the terminal is narrower
+WIDTH = 128  # columns of the table where the terminal is narrower
 DEFAULT = "none,naive,counted:5,context:5,anchored"
 
 

@@ -12,6 +12,11 @@ from decoder.cli.output import echo_json, notify, out
 from tokalign.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from decoder.bench.findings import Finding
+    from decoder.bench.grouping import Bench
+    from decoder.bench.store import Store
     from decoder.profile import Profile
 
 
@@ -59,18 +64,9 @@ def report(
     from decoder.bench import findings
     from decoder.bench.alignment import read_alignment
     from decoder.bench.examples import examples
-    from decoder.bench.grouping import Bench
     from decoder.bench.page import write_page
-    from decoder.bench.store import Store
-    from decoder.errors import BenchUsageError
 
-    store = Store.read(folder)
-    rows = store.rows()
-    if not rows:
-        raise BenchUsageError(f"{folder} holds no finished runs yet; run `decoder bench` with it as --out.")
-    bench = Bench(rows, store.identity, seed)
-    if polish is not None and polish not in bench.drafts:
-        raise UsageError(f"--polish {polish} is no draft of this bench; it has: {', '.join(bench.drafts)}.")
+    store, bench = _bench(folder, seed, polish)
     aligned = [a for path in alignment for a in read_alignment(path)]
     target = html or folder / "report.html"
     write_page(
@@ -86,12 +82,30 @@ def report(
     if as_json:
         echo_json({"summary": bench.summary, "by_group": bench.by_group, "answers": [vars(a) for a in answers]})
         return
+    _print(answers)
+    click.echo(f"report: {target}", err=True)
+
+
+def _bench(folder: Path, seed: int, polish: str | None) -> tuple[Store, Bench]:
+    from decoder.bench.grouping import Bench
+    from decoder.bench.store import Store
+    from decoder.errors import BenchUsageError
+
+    store = Store.read(folder)
+    bench = Bench(store.rows(), store.identity, seed)
+    if not bench.rows:
+        raise BenchUsageError(f"{folder} holds no finished runs yet; run `decoder bench` with it as --out.")
+    if polish is not None and polish not in bench.drafts:
+        raise UsageError(f"--polish {polish} is no draft of this bench; it has: {', '.join(bench.drafts)}.")
+    return store, bench
+
+
+def _print(answers: Sequence[Finding]) -> None:
     console = out()
     for answer in answers:
         console.print(answer.question, style="bold", soft_wrap=True)
         for sentence in answer.sentences:
             console.print(f"  {sentence}", soft_wrap=True)
-    click.echo(f"report: {target}", err=True)
 
 
 def _profile(name: str | None) -> Profile | None:

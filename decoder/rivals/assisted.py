@@ -31,7 +31,9 @@ def load(folder: str) -> tuple[Any, Any]:
     missing, unexpected = model.load_state_dict(dequantized(weights, quantization), strict=False)
     missing = [m for m in missing if "rotary" not in m and m != "lm_head.weight"]
     if missing or unexpected:
-        raise SystemExit(f"{folder}: weights do not fit: missing {missing[:3]}, unexpected {list(unexpected)[:3]}")
+        raise SystemExit(
+            f"{folder}: weights do not fit: missing {missing[:3]}, unexpected {list(unexpected)[:3]}"
+        )
     model.tie_weights()
     return model.eval().float(), AutoTokenizer.from_pretrained(folder)
 
@@ -51,7 +53,9 @@ def dequantized(weights: dict[str, Any], quantization: dict[str, Any] | None) ->
             shifts = torch.arange(0, 32, bits)
             q = ((packed[..., None] >> shifts) & ((1 << bits) - 1)).flatten(-2).float()
             q = q.unflatten(-1, (-1, group))
-            scaled = q * weights[f"{base}.scales"].float()[..., None] + weights[f"{base}.biases"].float()[..., None]
+            scaled = (
+                q * weights[f"{base}.scales"].float()[..., None] + weights[f"{base}.biases"].float()[..., None]
+            )
             out[name] = scaled.flatten(-2)
         elif not name.endswith((".scales", ".biases")):
             out[name] = value.float()

@@ -13,7 +13,21 @@ from tokalign.tokenizers import Tokenizer, Unaligned
 
 POLISH = st.text(alphabet="aąbcćdeęfghijklłmnńoóprsśtuwyzźżAĄĆĘŁŃÓŚŹŻ  \n,.–„”0123456789\u00a0", max_size=80)
 NASTY = st.sampled_from(
-    ["\u00ad", "\u200b", "\u200d", "▁", "<s>", "</s>", "<|im_end|>", "<0x41>", "🙂", "👨‍👩‍👧", "z\u0307", "\ufffd", "\r\n"]
+    [
+        "\u00ad",
+        "\u200b",
+        "\u200d",
+        "▁",
+        "<s>",
+        "</s>",
+        "<|im_end|>",
+        "<0x41>",
+        "🙂",
+        "👨‍👩‍👧",
+        "z\u0307",
+        "\ufffd",
+        "\r\n",
+    ]
 )
 MIXED = st.lists(st.one_of(POLISH, NASTY, st.text(max_size=20)), max_size=8).map("".join)
 
@@ -40,7 +54,9 @@ def test_every_byte_has_one_token(name: str, text: str):
     assert (ends[-1] if ends else 0) == len(text.encode())
     assert not set(found.ids.tolist()) & set(tokenizer.vocabulary.control)
     if found.path == "bytes":
-        assert tokenizer.decode(found.ids).removeprefix(b" " * tokenizer.dummy_prefix).endswith(text.encode()[1:])
+        assert (
+            tokenizer.decode(found.ids).removeprefix(b" " * tokenizer.dummy_prefix).endswith(text.encode()[1:])
+        )
         assert ends == slow_ends(tokenizer, text, found.ids.tolist())
 
 

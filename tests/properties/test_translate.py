@@ -41,7 +41,9 @@ def test_candidates_are_those_of_the_whole_text(name: str, text: str, where: flo
     found = ExactTranslator(target, p).translate(Tail.of(target, ids[:cut]), draft)
     assert target.decode(found.ids) + found.held == draft
     if p is None and not found.merged:
-        assert list(found.ids) == whole(target, committed + draft[: len(draft) - len(found.held)], len(committed))
+        assert list(found.ids) == whole(
+            target, committed + draft[: len(draft) - len(found.held)], len(committed)
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)

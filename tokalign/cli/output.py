@@ -111,9 +111,7 @@ def save(path: Path, what: str, write: Callable[[Path], None]) -> None:
     try:
         write(path)
     except OSError as error:
-        raise WriteError(
-            f"{path} cannot be written: {error.strerror or error}; give another place."
-        ) from error
+        raise WriteError(f"{path} cannot be written: {error.strerror or error}; give another place.") from error
     written.append(path)
     sys.stdout.flush()
     click.echo(f"{what}: {path}", err=True)

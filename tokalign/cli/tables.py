@@ -88,8 +88,7 @@ def _cells(pair: Pair, metric: str, kind: str) -> dict[str, _Cell]:
     """The rows of a metric by side."""
     rows = pair.metrics.filter((pl.col("metric") == metric) & (pl.col("slice_kind") == kind))
     return {
-        row["side"]: row
-        for row in rows.unique("side", keep="first", maintain_order=True).iter_rows(named=True)
+        row["side"]: row for row in rows.unique("side", keep="first", maintain_order=True).iter_rows(named=True)
     }
 
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from tokalign.errors import TokenizerUnusable
@@ -45,15 +46,11 @@ def tiktoken_json(ranks: Path, carrier: Carrier) -> str:
 
 def _kept(key: str, convert: Callable[[], str]) -> str:
     path = cache_folder() / f"tokenizer-{_FORM}-{key[:32]}.json"
-    try:
+    with suppress(OSError, UnicodeDecodeError):
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        pass
     text = convert()
-    try:
+    with suppress(OSError):  # a read-only or full home only costs the next start a conversion
         write_text(path, text)
-    except OSError:  # a read-only or full home only costs the next start a conversion
-        pass
     return text
 
 

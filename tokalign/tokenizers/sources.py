@@ -56,7 +56,9 @@ def from_path(path: Path, name: str) -> Tokenizer:
     try:
         text = sentencepiece_json(file) if file.suffix == ".model" else file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise TokenizerUnusable(f"{file} is no tokenizer.json: it is not UTF-8 text ({error.reason}).") from None
+        raise TokenizerUnusable(
+            f"{file} is no tokenizer.json: it is not UTF-8 text ({error.reason})."
+        ) from None
     except OSError as error:
         raise TokenizerUnusable(f"{file} cannot be read: {error.strerror}.") from error
     return Tokenizer.from_json(text, name, Source("path", str(file), sha256_of(file)))

@@ -45,7 +45,9 @@ def _texts(path: Path, skip_source: str) -> Iterator[str]:
 @click.command()
 @click.argument("texts", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Where to write the .json.xz file.")
-@click.option("--skip-source", default="wiki", help="Leave out rows whose 'source' starts with this (default: wiki).")
+@click.option(
+    "--skip-source", default="wiki", help="Leave out rows whose 'source' starts with this (default: wiki)."
+)
 def train(texts: Path, out: Path, skip_source: str) -> None:
     """Train the stand-in on the 'text' column of a .jsonl or .jsonl.zst file."""
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -66,7 +68,9 @@ def train(texts: Path, out: Path, skip_source: str) -> None:
     spec = json.loads(tokenizer.to_str())
     spec["added_tokens"] = [a for a in spec["added_tokens"] if a["content"] in CONTROL]
     partial = out.with_name(out.name + ".part")
-    partial.write_bytes(lzma.compress(json.dumps(spec, ensure_ascii=False).encode(), preset=9 | lzma.PRESET_EXTREME))
+    partial.write_bytes(
+        lzma.compress(json.dumps(spec, ensure_ascii=False).encode(), preset=9 | lzma.PRESET_EXTREME)
+    )
     partial.replace(out)
     click.echo(f"{out}: {out.stat().st_size:,} bytes", err=True)
 

@@ -262,7 +262,9 @@ def _encoders(spec: dict[str, Any], name: str) -> tuple[Encoder, Encoder]:
         )
     )
     document.encode_special_tokens = True
-    reached = [c for c in control if set(document.encode(c, add_special_tokens=False).ids) & _ids(spec, control)]
+    reached = [
+        c for c in control if set(document.encode(c, add_special_tokens=False).ids) & _ids(spec, control)
+    ]
     if reached:
         raise TokenizerUnusable(
             f"the tokenizer {name!r} turns the text {reached[0]!r} into a control token; "

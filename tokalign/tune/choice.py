@@ -145,9 +145,7 @@ def _difference(curve: Curve, rows: _Rows, one: Key, other: Key) -> Difference:
     return Difference(value, float(low), float(high))
 
 
-def _verdict(
-    fixed: Evidence, chosen: Evidence, length: Evidence, counted: Evidence, flat: bool, k: int
-) -> str:
+def _verdict(fixed: Evidence, chosen: Evidence, length: Evidence, counted: Evidence, flat: bool, k: int) -> str:
     share = f"{chosen.fidelity:.1%} of the target tokens inside a perfect draft (k={k})"
     if flat:
         why = f"exact translation gets {share} at every p, so a longer window only costs time"
