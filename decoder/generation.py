@@ -15,10 +15,12 @@ from decoder.drafters import AutoDrafter, Drafter, LookupDrafter, ModelDrafter, 
 from decoder.errors import PairError
 from decoder.healing import Healer
 from decoder.intersection import Intersection
+from decoder.known import known_costs
 from decoder.lane import Lane, cache_kinds, require_trimmable
 from decoder.loop import Fixed, Limits, Policy, Round, decode
 from decoder.models import Loaded, load_model
 from decoder.policy import Adaptive, KnownCosts
+from decoder.profile import Profile
 from decoder.sampling import LogitsProcessor, Sampling
 from decoder.stats import Recorder, Stats
 from decoder.strategy import Strategy, same_vocabulary
@@ -102,25 +104,32 @@ def load_pair(
     translation: str | None = None,
     k: int | Literal["auto"] | None = None,
     known: KnownCosts | None = None,
+    profile: Profile | str | Path | None = None,
     float32: bool = False,
 ) -> Pair:
     """Load a target and a draft by path, hub id or alias.
 
     ``settings`` is a file that ``tokalign compare`` or ``tokalign tune`` wrote for the pair: it gives the
     translation unless it is given here. How many tokens to draft depends on the machine: ``k`` is a number or
-    ``auto`` (the default), which ``known`` costs of a profile help from the first round on.
+    ``auto`` (the default), which costs help from the first round on: those of a ``profile`` (or its file, which
+    ``decoder calibrate`` writes), or ``known`` ones.
 
     Raises:
         ModelError, UntrimmableCache: a model cannot be loaded or cannot be used.
         SettingsError: the file is for other tokenizers, or provisional and that was not allowed.
+        ProfileError: the profile cannot be read, or does not say which of its drafts this one is.
     """
     if settings is not None and draft is None:
         raise PairError("settings belong to a pair; give the draft model too.")
+    if known is not None and profile is not None:
+        raise PairError("costs come from a profile or as known ones; leave out either.")
     tuned: Settings | None = read_settings(Path(settings)) if settings is not None else None
     if translation is None and tuned is not None:
         translation = "anchored" if tuned.anchored else f"context:{tuned.p}"
     strategy = Strategy.parse(translation or "anchored")
     k = "auto" if k is None else k
+    if profile is not None:
+        known = known_costs(profile, draft)
     known = known or KnownCosts()
     loaded_target = load_model(target, "target", float32=float32)
     if draft is None:

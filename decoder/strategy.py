@@ -12,9 +12,9 @@ from decoder.intersection import Intersection
 from tokalign.tokenizers import Tokenizer
 from tokalign.translate import CountedTranslator, ExactTranslator, LengthTranslator, NaiveTranslator
 
-Kind = Literal["anchored", "context", "none", "naive", "counted"]
+Kind = Literal["anchored", "context", "intersection", "none", "naive", "counted", "length"]
 NEVER = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})  # bytes that are in no UTF-8 text
-NAMES = "anchored, context:P, none, naive, counted:P"
+NAMES = "anchored, context:P, intersection, none, naive, counted:P, length:P"
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from decoder.bridge import Bridge
@@ -62,3 +63,40 @@ def _rounds(bridge: Bridge, target: Tokenizer, draft: Tokenizer) -> Iterator[tup
         between = time.perf_counter()
         bridge.follow(behind, drafted[:-1], ids[at : at + ACCEPTED])
         yield between - begin, time.perf_counter() - between
+
+
+def along(target: Tokenizer, draft: Tokenizer, places: Sequence[int], around: int = 64) -> dict[int, Spread]:
+    """Seconds a round for both ways together, behind streams of about so many target tokens.
+
+    One generation is followed from its beginning, state and all, by rounds of ``ACCEPTED`` tokens; a place's
+    figure is taken over the rounds within ``around`` tokens of it.
+    """
+    bridge = Strategy().bridge(target, draft)
+    ids = target.encode(" ".join([TEXT] * (1 + (max(places) + around) // len(target.encode(TEXT)))))
+    ahead, behind = Tail.of(target, ids[:1]), Tail.of(draft, draft.encode_bytes(target.decode(ids[:1])))
+    found: dict[int, list[float]] = {place: [] for place in places}
+    for at in range(1, max(places) + around, ACCEPTED):
+        committed = ids[at : at + ACCEPTED]
+        drafted = draft.encode_bytes(target.decode(ids[at : at + 4 * K]))[:K]
+        begin = time.perf_counter()
+        bridge.propose(ahead, drafted, draft.decode(drafted))
+        back = bridge.follow(behind, drafted[:-1], committed)
+        ahead, behind = ahead.extend(target, committed), back.tail
+        seconds = time.perf_counter() - begin
+        for place in places:
+            if abs(at - place) <= around:
+                found[place].append(seconds)
+    return {place: spread(times) for place, times in found.items()}
+
+
+def main(names: Sequence[str]) -> None:
+    """``python -m decoder.translation_time TARGET DRAFT``: microseconds a round at 256 and 4,096 tokens."""
+    from tokalign.tokenizers import load
+
+    target, draft = (load(name, offline=True) for name in names)
+    for place, s in along(target, draft, (256, 4096)).items():
+        print(f"{place:>6} tokens: {s.median * 1e6:.1f} µs a round, quartiles {s.low * 1e6:.1f} – {s.high * 1e6:.1f}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

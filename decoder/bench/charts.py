@@ -27,7 +27,7 @@ LOSS_NAMES = {
     "disagreement": "models disagree",
     "unknown": "run ended",
 }
-_ROW = 24  # pixels of a line
+_ROW, _SERIES = 24, 9  # pixels of a line, and of every series in it
 MAX_ROWS = 5_000
 
 
@@ -142,7 +142,7 @@ def _dots(values: Sequence[Mapping[str, Any]], y: str, series: str, title: str) 
     rules = alt.Chart().transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
     layers = alt.layer(rules.encode(x=alt.X("low:Q").title(title or None), x2="high:Q"), dots)
     return layers.encode(y=where, yOffset=offset, color=_colour(series, domain)).properties(
-        height=alt.Step(_ROW, **{"for": "position"})
+        height=alt.Step(max(_ROW, _SERIES * len(domain)), **{"for": "position"})
     )
 
 

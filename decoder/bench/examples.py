@@ -29,7 +29,7 @@ class Example:
 
 
 def examples(traces: Iterable[Trace], each: int = 3) -> list[Example]:
-    """Up to ``each`` rounds of every class, each of another draft or translation.
+    """Up to ``each`` rounds of every class, each of another draft.
 
     ``unknown`` is left out: there is nothing to see. Rounds are taken as they come, so the same traces give the
     same examples.
@@ -42,7 +42,7 @@ def examples(traces: Iterable[Trace], each: int = 3) -> list[Example]:
             taken = found.get(kind or "")
             if taken is None or len(taken) >= each or not trace["drafted_texts"]:
                 continue
-            if all((e.draft, e.translation) != (trace["draft"], trace["translation"]) for e in taken):
+            if all(e.draft != trace["draft"] for e in taken):
                 taken.append(_example(str(kind), rounds, n))
         if all(len(taken) >= each for taken in found.values()):
             break

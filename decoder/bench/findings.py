@@ -65,12 +65,12 @@ def order(bench: Bench, polish: str | None) -> Finding | None:
         return None
     places = {}
     sentences = []
-    for kind in ("counted", "anchored no-heal", "anchored"):
+    for kind in (bench.published, "anchored no-heal", "anchored"):
         found = _placed(bench, polish, others, kind)
         if found is not None:
             places[kind], sentence = found
             sentences.append(sentence)
-    published, exact = places.get("counted"), places.get("anchored")
+    published, exact = places.get(bench.published), places.get("anchored")
     if published is None or exact is None:
         return None
     question = f"Is a draft with a Polish vocabulary ({polish}) worse than a general one for this target?"
@@ -164,7 +164,7 @@ def intersection(bench: Bench) -> Finding | None:
     certain: list[str] = []
     total = 0
     for cell in bench.by_group:
-        if cell["translation"] != "intersection":
+        if cell["translation"] != "intersection" or cell["draft"] not in bench.crossing:
             continue
         mine = _of_group(bench, cell, "intersection")
         best = max(
@@ -184,6 +184,9 @@ def intersection(bench: Bench) -> Finding | None:
     sentences = [
         f"It has more tokens per pass than the best exact translation in {won} of {total} cells of draft, "
         f"group and k, in {len(certain)} of them beyond chance."
+        if won
+        else f"Nowhere: the best exact translation has as many tokens per pass or more in all {total} cells of "
+        "draft, group and k."
     ]
     if certain or ahead:
         sentences.append(f"They are: {'; '.join((certain + ahead)[:8])}.")

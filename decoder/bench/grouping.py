@@ -24,6 +24,9 @@ LADDER = (
     ("anchored", "the draft may write its open word anew"),
 )
 """Translations from the crudest to the exact one, each with what it does that the one before does not."""
+PUBLISHED = ("length", "counted")
+"""The study's translation as its public code has it (context-aware, taken off by length), and the cruder reading
+of it that stands in where only that was measured."""
 _ORDER = (*(name for name, _ in LADDER), "context", "anchored hold-back", "context hold-back", "intersection")
 
 
@@ -79,6 +82,12 @@ class Bench:
         names = {r["translation"] for r in self.rows if r["draft"] == draft and r["k"] == k}
         found = sorted((n for n in names if family(n) == wanted), key=lambda n: (len(n), n))
         return found[-1] if found else None
+
+    @cached_property
+    def published(self) -> str:
+        """The family that stands for the study's translation."""
+        there = {family(r["translation"]) for r in self.rows}
+        return next((kind for kind in PUBLISHED if kind in there), PUBLISHED[-1])
 
     def same_vocabulary(self, draft: str) -> bool:
         """Whether the draft speaks the target's vocabulary, by fingerprint; where none is known, by its rows:

@@ -1,6 +1,7 @@
 """Rows and rounds that another machine wrote as JSON lines, into a bench's folder.
 
 python -m decoder.bench.ingest FOLDER… --out DIR           # what decoder.bench.record wrote
+python -m decoder.bench.ingest FOLDER… --untimed "16 processes shared one GPU" --single --out DIR
 python -m decoder.bench.ingest --rows all.jsonl.gz --target NAME --out DIR   # rows alone
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +26,7 @@ from tokalign.errors import TokalignError
 
 Record = dict[str, Any]
 Cell = tuple[str, str, int]
+TIMES = ("seconds", "plain_seconds", "draft_s", "translate_s", "verify_s", "host_s", "joules", "plain_joules")
 
 
 def ingest(
@@ -69,6 +72,74 @@ def ingest_recording(recording: Path, folder: Path) -> Store:
         identity=read_identity(recording),
         plain=recording / "plain.json",
     )
+
+
+def ingest_recordings(
+    recordings: Sequence[Path],
+    folder: Path,
+    *,
+    target: str | None = None,
+    note: str | None = None,
+    drafts: Mapping[str, str] | None = None,
+    untimed: str | None = None,
+    single: bool = False,
+) -> Store:
+    """Make one bench of recordings with the same target and settings, of several drafts or sets of prompts.
+
+    Several sets of prompts get a common SHA-256 over theirs, so such a bench cannot be continued.
+
+    Args:
+        recordings: folders that :mod:`decoder.bench.record` wrote.
+        folder: where the bench goes; it must hold none.
+        target: what to call the target.
+        drafts: what to say of drafts, by their names in rows.
+        note: where it was measured.
+        untimed: why times and joules mean nothing; they are then left out.
+        single: rows in one part, without rounds.
+
+    Raises:
+        BenchError: the recordings do not belong together.
+    """
+    identity = _joined(recordings)
+    identity = replace(
+        identity,
+        note=note or identity.note,
+        target=replace(identity.target, name=target or identity.target.name),
+        drafts={d: replace(m, name=(drafts or {}).get(d, m.name)) for d, m in identity.drafts.items()},
+    )
+    paths = [r / "rows.jsonl.gz" for r in recordings]
+    found = [_named(row, path) for path in paths for row in _lines(path)]
+    if untimed is not None:
+        found = [row | dict.fromkeys(TIMES) | {"energy_reason": untimed} for row in found]
+    cells = _grouped(found)
+    store = Store.open(folder, identity)
+    if single:
+        store.add("all", [row for members in cells.values() for row in members], ())
+        return store
+    rounds: dict[tuple[str, str, int, str], list[Record]] = {}
+    for r in recordings:
+        rounds |= _rounds(r / "traces.jsonl.gz")
+    for cell, members in cells.items():
+        for n, begin in enumerate(range(0, len(members), identity.batch)):
+            part = members[begin : begin + identity.batch]
+            store.add(stem(*cell, n), part, [t for row in part for t in rounds.get((*cell, row["prompt"]), ())])
+    return store
+
+
+def _joined(recordings: Sequence[Path]) -> Identity:
+    """The identity of all of them together."""
+    found = [read_identity(r) for r in recordings]
+    first = found[0]
+    for recording, other in zip(recordings, found, strict=True):
+        clash = first.clash(replace(other, prompts=first.prompts))
+        if clash is not None:
+            raise BenchError(f"{recording} has another {clash[0]} than {recordings[0]}; keep them apart.")
+        first = first.merged(other)
+    sets = {i.prompts or "": i.count for i in found}
+    if len(sets) > 1:
+        digest = hashlib.sha256(" ".join(sorted(sets)).encode()).hexdigest()
+        first = replace(first, prompts=digest, count=sum(sets.values()))
+    return first
 
 
 def _rounds(traces: Path | None) -> dict[tuple[str, str, int, str], list[Record]]:
@@ -128,15 +199,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("recordings", nargs="*", type=Path)
     parser.add_argument("--rows", type=Path)
     parser.add_argument("--traces", type=Path)
-    parser.add_argument("--target", default="target")
+    parser.add_argument("--target", help="what to call the target")
+    parser.add_argument("--draft", action="append", default=[], metavar="DRAFT=WORDS", help="what a draft is")
     parser.add_argument("--note", help="where it was measured")
+    parser.add_argument("--untimed", metavar="WHY", help="leave out times and joules, and why")
+    parser.add_argument("--single", action="store_true", help="rows in one part, without rounds")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args(arguments)
     try:
-        for recording in given.recordings:
-            ingest_recording(recording, given.out)
+        if len(given.recordings) > 1 or given.untimed or given.single:
+            ingest_recordings(
+                given.recordings,
+                given.out,
+                target=given.target,
+                note=given.note,
+                drafts=dict(pair.split("=", 1) for pair in given.draft),
+                untimed=given.untimed,
+                single=given.single,
+            )
+        elif given.recordings:
+            ingest_recording(given.recordings[0], given.out)
         if given.rows:
-            ingest(given.rows, given.out, traces=given.traces, target=given.target)
+            ingest(given.rows, given.out, traces=given.traces, target=given.target or "target")
         if given.note:
             store = Store.read(given.out)
             Store(given.out, replace(store.identity, note=given.note))._save()

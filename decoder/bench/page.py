@@ -17,6 +17,8 @@ from decoder.bench.examples import Example
 from decoder.bench.grouping import Bench
 from decoder.bench.parts import Section
 from decoder.bench.sections import sections
+from decoder.bench.summary import divergences
+from decoder.bench.table import difference_lines
 from decoder.profile import Profile
 from tokalign.files import write_text
 
@@ -43,6 +45,7 @@ def page_html(bench: Bench, parts: Sequence[Section]) -> str:
     page = {
         "title": f"Drafts of other vocabularies for {Path(identity.target.name).name}",
         "lede": _lede(bench),
+        "drafts": _drafts(bench),
         "warnings": _warnings(bench),
         "sections": parts,
         "footer": "Made by decoder report. "
@@ -66,11 +69,20 @@ def _lede(bench: Bench) -> str:
     return "Measured on " + ", ".join(s for s in said if s) + "."
 
 
+def _drafts(bench: Bench) -> str:
+    """What the drafts are, where more is known than a folder."""
+    known = {d: m.name for d, m in bench.identity.drafts.items() if d in bench.drafts and m.name != d}
+    said = [f"{d}: {name}" for d, name in known.items() if not name.startswith(("/", ".", "~"))]
+    return f"Drafts: {'; '.join(said)}." if said else ""
+
+
 def _warnings(bench: Bench) -> list[str]:
     found = []
-    different = sum(not r["identical"] for r in bench.rows if r["translation"] != "transformers")
+    ours = [r for r in bench.rows if r["translation"] != "transformers"]
+    different = divergences(ours)
     if different:
-        found.append(f"{different} of {len(bench.rows)} runs did not give the output of plain decoding.")
+        said = f"{len(different):,} of {len(ours):,} runs did not give the output of plain decoding"
+        found.append(f"{said} ({'; '.join(difference_lines(different, 3))}).")
     if bench.identity.prompts is None:
         found.append("The rows came without a description of what they rest on.")
     if bench.identity.device == "cpu":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from decoder.bench.charts import Spec
 from decoder.bench.findings import Finding
-from decoder.bench.table import interval
+from decoder.bench.table import NONE, interval
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,11 @@ class Table:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     folded: bool = False
+
+    @property
+    def texts(self) -> list[bool]:
+        """For every column whether it holds words, which are set to the left."""
+        return [any(row[n][:1].isalpha() for row in self.rows) for n in range(len(self.head))]
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,13 @@ class Section:
     charts: Sequence[Spec] = ()
     tables: Sequence[Table] = ()
     examples: Sequence[Mapping[str, Any]] = field(default=())
+
+
+def filled(table: Table) -> Table:
+    """The table without the columns in which nothing stands."""
+    kept = [n for n in range(len(table.head)) if any(row[n] not in ("", NONE) for row in table.rows)]
+    rows = [[row[n] for n in kept] for row in table.rows]
+    return replace(table, head=[table.head[n] for n in kept], rows=rows)
 
 
 def shares(cell: Mapping[str, Any], name: str) -> str:

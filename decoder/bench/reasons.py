@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from decoder.bench import findings
@@ -11,7 +12,7 @@ from decoder.bench.charts import LOSS_NAMES, alignment_chart, losses_chart
 from decoder.bench.comparison import difference
 from decoder.bench.examples import Example
 from decoder.bench.findings import signed
-from decoder.bench.grouping import Bench
+from decoder.bench.grouping import PUBLISHED, Bench, family
 from decoder.bench.parts import Section, Table, shares
 from decoder.bench.rows import LOSSES
 from decoder.bench.table import NONE, interval, percent
@@ -37,7 +38,11 @@ def why(bench: Bench) -> Section | None:
         for c in cells
     ]
     table = Table("Lost tokens by class, with 95 % intervals", head, rows, folded=True)
-    return Section("Why tokens were lost", texts, charts=[losses_chart(cells)], tables=[table])
+    drawn = [c for c in cells if c["draft"] in bench.crossing and family(c["translation"]) in _DRAWN]
+    return Section("Why tokens were lost", texts, charts=[losses_chart(drawn or cells)], tables=[table])
+
+
+_DRAWN = ("naive", *PUBLISHED, "anchored no-heal", "anchored")
 
 
 def repairs(bench: Bench) -> Section | None:
@@ -88,7 +93,7 @@ def alignment(bench: Bench, aligned: Sequence[Aligned]) -> Section | None:
     if not aligned:
         return None
     kinds = {
-        "the published translation (anchored − counted)": ("anchored", "counted"),
+        f"the published translation (anchored − {bench.published})": ("anchored", bench.published),
         "beginning inside words (anchored − anchored no-heal)": ("anchored", "anchored no-heal"),
     }
     found: dict[str, list[Point]] = {}
@@ -100,6 +105,8 @@ def alignment(bench: Bench, aligned: Sequence[Aligned]) -> Section | None:
         return None
     corpora = ", ".join(dict.fromkeys(f"{a.corpus} ({a.documents} documents)" for a in aligned))
     texts = [f"Boundaries were compared by tokalign on {corpora}."]
+    if not any(p.own for made in found.values() for p in made):
+        texts[0] += " The bench's own texts were not, so a pair's figure stands for all kinds of text."
     for name, made in found.items():
         rho, pairs = correlation(made), len({p.draft for p in made})
         groups = len({p.group for p in made})
@@ -109,7 +116,7 @@ def alignment(bench: Bench, aligned: Sequence[Aligned]) -> Section | None:
             "independent, so this is a description and no test."
         )
     measures = sorted({name for a in aligned for name in a.values})
-    rows = [[a.draft, a.corpus, *(percent(a.values.get(m)) for m in measures)] for a in aligned]
+    rows = [[Path(a.draft).name, a.corpus, *(percent(a.values.get(m)) for m in measures)] for a in aligned]
     head = ("draft vocabulary", "corpus", *(m.replace("_", " ") for m in measures))
     table = Table("Agreement of boundaries, as tokalign measured it", head, rows)
     return Section("Loss and agreement of boundaries", texts, charts=[alignment_chart(found)], tables=[table])
@@ -141,9 +148,10 @@ def rounds_shown(rounds: Sequence[Example]) -> Section | None:
 
 
 def _shown(value: Any) -> Any:
-    """Texts without lone surrogates: undecodable bytes as hexadecimal."""
+    """Texts without lone surrogates and line breaks: undecodable bytes as hexadecimal, ends of lines as ↵."""
     if isinstance(value, tuple):
         return [_shown(v) for v in value]
     if not isinstance(value, str):
         return value
-    return "".join(f"‹{ord(c) - 0xDC00:02X}›" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in value)
+    seen = "".join(f"‹{ord(c) - 0xDC00:02X}›" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in value)
+    return seen.replace("\n", "↵")

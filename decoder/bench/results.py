@@ -11,16 +11,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from decoder.bench import findings
+from decoder.bench.comparison import quotient
 from decoder.bench.grouping import Bench, family
 from decoder.bench.rows import KEYS
 from decoder.bench.store import Store
 from decoder.bench.summary import divergences
-from decoder.bench.table import NONE, interval, percent
+from decoder.bench.table import NONE, interval
 from decoder.errors import BenchError
 from tokalign.errors import TokalignError
 from tokalign.files import write_text
@@ -29,13 +30,16 @@ SCHEMA = "decoder-bench-summary/1"
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 SUMMARY = Path("reports/example-bench/summary.json")
 README = Path("README.md")
-LOST = {
-    "translation": "lost in translation",
-    "cut": "cut by the draft's end",
-    "context": "draft behind another text",
-    "disagreement": "models disagree",
-    "unknown": "run ended",
-}
+ABOUT = "about.json"
+"""Beside the summary, optional: ``drafts`` (names by draft), ``models``, ``beside`` and ``more`` (sentences),
+``elsewhere`` (what others' code reached: name, number of prompts, values by draft)."""
+COLUMNS = (
+    ("naive", "text round trip (naive)"),
+    ("counted", "by token count{p}"),
+    ("length", "by length{p}: the published method"),
+    ("anchored no-heal", "exact, without healing"),
+    ("anchored", "exact, with healing"),
+)
 _GROUP = (
     "group",
     "prompts",
@@ -66,6 +70,8 @@ def digest(bench: Bench, polish: str | None = None, target: str | None = None) -
         "different": [_rounded(d) for d in divergences(bench.rows) if d["translation"] != "transformers"],
         "polish": polish,
         "crossing": bench.crossing,
+        "published": bench.published,
+        "over_published": _over_published(bench),
         "summary": [_rounded(c) for c in bench.summary],
         "by_group": [_rounded({n: c[n] for n in (*KEYS, *_GROUP)}) for c in bench.by_group],
         "answers": [
@@ -74,35 +80,59 @@ def digest(bench: Bench, polish: str | None = None, target: str | None = None) -
     }
 
 
-def markdown(figures: Mapping[str, Any]) -> str:
-    """The section between the markers."""
-    cells = {(c["draft"], c["translation"]): c for c in figures["summary"] if c["k"] == figures["k"]}
-    drafts = list(dict.fromkeys(d for d, _ in cells))
-    names = list(dict.fromkeys(t for _, t in cells if t))
-    lines = [_basis(figures), ""]
-    head = [d if d in figures["crossing"] else f"{d} (same vocabulary)" for d in drafts if d != "lookup"]
-    drafts = [d for d in drafts if d != "lookup"]
+def _over_published(bench: Bench) -> dict[str, Any]:
+    """Exact translation with healing over the published one, by draft."""
+    found = {}
+    for draft in bench.drafts:
+        names = [bench.named(draft, kind, bench.k) for kind in ("anchored", bench.published)]
+        if None in names:
+            continue
+        exact, published = (bench.cell(draft, str(n), bench.k) for n in names)
+        gain = quotient(exact, published, bench.seed)
+        if gain is not None:
+            found[draft] = _rounded({"value": gain.value, "value_low": gain.low, "value_high": gain.high})
+    return found
+
+
+def markdown(figures: Mapping[str, Any], about: Mapping[str, Any] | None = None) -> str:
+    """The section between the markers: a table, what it rests on, and what others measured."""
+    about = about or {}
+    cells = {(c["draft"], family(c["translation"])): c for c in figures["summary"] if c["k"] == figures["k"]}
+    drafts = [d for d in dict.fromkeys(d for d, _ in cells) if d != "lookup"]
+    columns = [(kind, title) for kind, title in COLUMNS if any((d, kind) in cells for d in drafts)]
+    names = {d: about.get("drafts", {}).get(d, _plain_name(d, figures)) for d in drafts}
+    lines = [f"Tokens per target pass at k = {figures['k']}, with 95 % intervals (plain decoding is 1):", ""]
     lines += _table(
-        ["translation", *head],
-        [[name, *(_passes(cells.get((d, name))) for d in drafts)] for name in names],
-    )
-    for answer in figures["answers"]:
-        lines += ["", f"**{answer['question']}** {answer['sentences'][0]}", ""]
-        lines += [f"- {sentence}" for sentence in answer["sentences"][1:]]
-    lost = [c for c in cells.values() if c["lost_tokens"] and family(c["translation"]) in _EXPLAINED]
-    if lost:
-        lines += ["", "Where the lost tokens went:", ""]
-        lines += _table(
-            ["draft, translation", *LOST.values()],
+        ["draft's vocabulary", *(_title(title, kind, figures) for kind, title in columns), "prompts"],
+        [
             [
-                [f"{c['draft']}, {c['translation']}", *(percent(c[f"lost_{kind}"]) for kind in LOST)]
-                for c in lost
-            ],
-        )
+                names[d],
+                *(_passes(cells.get((d, kind))) for kind, _ in columns),
+                str(max(c["prompts"] for (draft, _), c in cells.items() if draft == d)),
+            ]
+            for d in drafts
+        ],
+    )
+    lines += ["", *_paragraphs(figures, about), *_beside(figures, about, names, cells)]
+    lines += ["", about.get("more", "")]
     return "\n".join(lines).rstrip() + "\n"
 
 
-_EXPLAINED = ("counted", "anchored no-heal", "anchored")
+def _paragraphs(figures: Mapping[str, Any], about: Mapping[str, Any]) -> Iterator[str]:
+    yield " ".join(s for s in (about.get("models"), _basis(figures)) if s)
+    for answer in figures["answers"][:1]:
+        yield from ("", f"**{answer['question']}** {answer['sentences'][0]}")
+
+
+def _plain_name(draft: str, figures: Mapping[str, Any]) -> str:
+    return draft if draft in figures["crossing"] else f"{draft} (same vocabulary)"
+
+
+def _title(title: str, kind: str, figures: Mapping[str, Any]) -> str:
+    """The column's title with the window of the translation, where it has one."""
+    name = next(c["translation"] for c in figures["summary"] if family(c["translation"]) == kind)
+    window = name.partition(" ")[0].partition(":")[2]
+    return title.format(p=f", p = {window}" if window else "")
 
 
 def _basis(figures: Mapping[str, Any]) -> str:
@@ -115,16 +145,54 @@ def _basis(figures: Mapping[str, Any]) -> str:
         figures["note"],
     ]
     return (
-        f"Tokens per target pass at k = {figures['k']} with 95 % intervals, {figures['target']} as the target: "
-        f"{', '.join(s for s in said if s)}. Plain decoding is 1. {same:,} of {runs:,} runs gave the output of "
-        f"plain decoding.{_apart(figures['different'])}"
+        f"Measured on {', '.join(s for s in said if s)}. The outputs of {same:,} of {runs:,} runs equal plain "
+        f"decoding token for token{_apart(figures['different'])}."
     )
 
 
 def _apart(different: Sequence[Mapping[str, Any]]) -> str:
-    """How close the two best logits were where outputs differed."""
+    """Which run differed, or how close the two best logits were where several did."""
     gaps = [d["top2_gap"] for d in different if d["top2_gap"] is not None]
-    return f" Where one differed, the two best logits were at most {max(gaps):.2g} apart." if gaps else ""
+    if not gaps:
+        return ""
+    if len(different) > 1:
+        return f"; where one differed, the two best logits were at most {max(gaps):.2g} apart"
+    d = different[0]
+    return (
+        f"; the other one ({d['draft']}, {d['translation']}, {d['group']}) differs from token {d['diverges_at']} "
+        f"on, where the two best logits are {gaps[0]:.2g} apart and verifying several tokens at once rounds "
+        "differently from one at a time"
+    )
+
+
+def _beside(
+    figures: Mapping[str, Any],
+    about: Mapping[str, Any],
+    names: Mapping[str, str],
+    cells: Mapping[tuple[str, str], Mapping[str, Any]],
+) -> Iterator[str]:
+    """What was measured with others' code, beside the published method and the exact one here."""
+    others = about.get("elsewhere", [])
+    gains = figures.get("over_published", {})
+    if not others and not gains:
+        return
+    kind = figures["published"]
+    yield from ("", about.get("beside", ""), "")
+    by = dict(COLUMNS)[kind].partition("{")[0]
+    head = ["draft's vocabulary", f"{_title(by + '{p}', kind, figures)}, here"]
+    rows = [[names[d], _figure(cells.get((d, kind)))] for d in names]
+    for other in others:
+        head.append(f"{other['name']}, {other['prompts']} other prompts")
+        for d, row in zip(names, rows, strict=True):
+            row.append(f"{v:.2f}" if (v := other["values"].get(d)) is not None else NONE)
+    head.append(f"exact, with healing ÷ {by}, here")
+    for d, row in zip(names, rows, strict=True):
+        row.append(interval(gains[d], "value", "{:.2f}") if d in gains else NONE)
+    yield from _table(head, rows)
+
+
+def _figure(cell: Mapping[str, Any] | None) -> str:
+    return NONE if cell is None else f"{cell['tokens_per_pass']:.2f}"
 
 
 def _passes(cell: Mapping[str, Any] | None) -> str:
@@ -141,7 +209,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _rounded(value: Any) -> Any:
     if isinstance(value, float):
-        return round(value, 4)
+        return float(f"{value:.6g}")
     if isinstance(value, Mapping):
         return {name: _rounded(v) for name, v in value.items()}
     return value
@@ -161,6 +229,22 @@ def read_digest(path: Path) -> dict[str, Any]:
         raise BenchError(f"the summary {path} cannot be read: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError) as error:
         raise BenchError(f"{path} is no summary of a bench ({error}); write one with --bench DIR.") from error
+    return found
+
+
+def read_about(summary: Path) -> dict[str, Any] | None:
+    """What stands beside a summary to explain it, None where nothing does.
+
+    Raises:
+        BenchError: it is no JSON.
+    """
+    path = summary.with_name(ABOUT)
+    if not path.exists():
+        return None
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BenchError(f"{path} cannot be read ({error}); mend it or remove it.") from error
     return found
 
 
@@ -191,7 +275,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             store = Store.read(given.bench)
             found = digest(Bench(store.rows(), store.identity), given.polish, given.target)
             write_text(given.summary, json.dumps(found, ensure_ascii=False, indent=1) + "\n")
-        section = markdown(read_digest(given.summary))
+        section = markdown(read_digest(given.summary), read_about(given.summary))
         write_text(given.readme, updated(given.readme.read_text(encoding="utf-8"), section))
     except TokalignError as error:
         print(f"results: {error}", file=sys.stderr)

@@ -10,7 +10,7 @@ from decoder.bench.alignment import Aligned
 from decoder.bench.charts import explorer, published_chart
 from decoder.bench.examples import Example
 from decoder.bench.grouping import Bench
-from decoder.bench.parts import Section, Table, shares
+from decoder.bench.parts import Section, Table, filled, shares
 from decoder.bench.prediction import Prediction, predictions
 from decoder.bench.published import CELLS, SOURCE
 from decoder.bench.table import NONE, interval
@@ -49,19 +49,18 @@ def _measured(bench: Bench) -> Section:
     texts = [
         "Dots are ratios of sums over prompts with 95 % intervals; choose the measure, the texts and k below."
     ]
-    texts += [f"Energy is missing: {reason}." for reason in reasons]
+    missing = "Energy is" if any(c["speedup"] is not None for c in bench.summary) else "Speed and energy are"
+    texts += [f"{missing} missing: {reason}." for reason in reasons]
+    cells = [_line(c) for c in bench.summary]
+    by_group = [[*_line(c), c["group"]] for c in bench.by_group]
     tables = [
-        Table("Every cell", ("draft", *_HEAD), [_line(c) for c in bench.summary]),
-        Table(
-            "Every cell by kind of text",
-            ("draft", *_HEAD, "texts"),
-            [[*_line(c), c["group"]] for c in bench.by_group],
-            folded=True,
-        ),
+        filled(Table("Every cell", ("draft", *_HEAD), cells, folded=len(cells) > _LONG)),
+        filled(Table("Every cell by kind of text", ("draft", *_HEAD, "texts"), by_group, folded=True)),
     ]
     return Section("What was measured", texts, charts=[explorer(bench.summary, bench.by_group)], tables=tables)
 
 
+_LONG = 24  # rows from which a table opens on demand
 _HEAD = ("translation", "k", "tokens per pass", "accepted", "speed", "J per token", "plain J", "identical")
 
 
@@ -86,7 +85,7 @@ def _published(bench: Bench) -> Section:
         "and stand on other models and texts, so orders can be compared, not values."
     ]
     ks = {c["k"] for c in bench.summary}
-    counted = {d: n for d in bench.drafts if (n := bench.named(d, "counted", 2)) is not None}
+    counted = {d: n for d in bench.drafts if (n := bench.named(d, bench.published, 2)) is not None}
     charts = [published_chart(bench.summary, 2, counted)] if 2 in ks else []
     if 2 not in ks:
         texts.append("Its acceptance is of k = 2, which this bench did not run.")
@@ -118,7 +117,7 @@ def _prediction(bench: Bench, profile: Profile | None) -> Section | None:
         f"Prediction, not measurement: the tokens per pass measured here, at the costs of {machine} "
         f"({profile.source} figures; translation and other parts that it does not have count nothing). The "
         "acceptance of other models would differ. “Beyond” marks rounds that verify more tokens at once than "
-        "the profile knows, where its last slope is carried on."
+        "the profile knows, where its last slope is carried on. Below 1× is slower than plain decoding."
     ]
     head = (
         "draft",
@@ -131,7 +130,8 @@ def _prediction(bench: Bench, profile: Profile | None) -> Section | None:
         "",
     )
     rows = [_predicted(p) for p in found]
-    return Section(f"On {machine} (predicted)", texts, tables=[Table("Predicted speed", head, rows)])
+    table = filled(Table("Predicted speed", head, rows, folded=len(rows) > _LONG))
+    return Section(f"On {machine} (predicted)", texts, tables=[table])
 
 
 def _predicted(p: Prediction) -> list[str]:

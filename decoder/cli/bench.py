@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from decoder.cli import options
-from decoder.cli.output import echo_json, err, out
+from decoder.cli.output import echo_json, err, notify, out
 from tokalign.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,17 +21,21 @@ if TYPE_CHECKING:
 
 WIDTH = 128  # columns of the table where the terminal is narrower
 DEFAULT = "none,naive,counted:5,context:5,anchored"
+DEMO = {"names": "anchored,length:5,counted:5,naive", "ks": "4", "per_group": 4, "max_tokens": 32}
+DEMO_CORPUS = "sample:plwiki"
 
 
 @click.command(
     short_help="Measure drafts, translations and draft lengths.",
     epilog="\b\nExamples:\n"
+    "  decoder bench --demo\n"
     "  decoder bench ./cel ./szkic --prompts teksty.jsonl --k 2,4 --out wyniki\n"
     "  decoder bench ./cel ./szkic ./drugi --corpus samples --per-group 8 --float32 --identity --out wyniki\n"
     "  decoder bench bielik-11b bielik-1.5b --corpus samples --translation anchored --k 2 --json --out wyniki",
 )
-@click.argument("target")
+@click.argument("target", required=False)
 @click.argument("drafts", nargs=-1, metavar="DRAFT...")
+@options.demo
 @click.option(
     "--prompts",
     type=options.File(),
@@ -57,30 +63,42 @@ DEFAULT = "none,naive,counted:5,context:5,anchored"
 )
 @click.option("--float32", is_flag=True, help="Compute in float32, for comparing outputs exactly.")
 @click.option("--device", type=click.Choice(["cpu", "gpu"]), help="Where to compute (default: MLX's choice).")
-@click.option("--out", "folder", type=options.File(), required=True, metavar="DIR", help="Where results go.")
+@click.option("--out", "folder", type=options.File(), metavar="DIR", help="Where results go.")
 @click.option("--resume/--fresh", default=True, help="Go on with what DIR has (the default), or begin anew.")
 @click.option("--identity", is_flag=True, help="Exit with 1 if any output differs from plain decoding.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of corpus samples and intervals.")
 @click.option("--note", metavar="TEXT", help="Kept with the results, such as the machine's name.")
 @options.as_json
 @click.pass_context
-def bench(context: click.Context, target: str, drafts: tuple[str, ...], as_json: bool, **given: Any) -> None:
+def bench(
+    context: click.Context,
+    target: str | None,
+    drafts: tuple[str, ...],
+    demo: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
     """Run TARGET with each DRAFT, every translation and every draft length over many prompts.
 
     Plain decoding runs beside them: its speed is what speed is measured against, its output what every output
     must equal. Results are kept as they come, so that an interrupted run goes on where it was; the page about
     them is `decoder report`.
+
+    With --demo the models are those that come with decoder, and what is not asked for is chosen so that a
+    minute is enough; without --out nothing is kept.
     """
     from decoder.bench.summary import divergences, summarise_rows
 
+    _check(target, demo, given)
     if given["device"]:
         import mlx.core as mx
 
         mx.set_default_device(mx.Device(getattr(mx, given["device"])))
-    plan = _plan(target, drafts, given)
-    store = _store(plan, given)
-    stems = _run(plan, store, given["transformers"])
-    rows = store.rows(stems)
+    if target is None:
+        plan = _demo_plan(given | _demo_choices(context, given))
+    else:
+        plan = _plan(target, _labels(drafts), given)
+    rows = _rows(plan, given)
     summary, different = summarise_rows(rows, seed=given["seed"]), divergences(rows)
     if as_json:
         echo_json({"summary": summary, "runs": len(rows), "different": different})
@@ -91,11 +109,62 @@ def bench(context: click.Context, target: str, drafts: tuple[str, ...], as_json:
         context.exit(1)
 
 
-def _plan(target: str, drafts: tuple[str, ...], given: dict[str, Any]) -> Plan:
-    from decoder.bench.cells import LOOKUP
-    from decoder.bench.grid import Plan, labels, strategies
+def _check(target: str | None, demo: bool, given: dict[str, Any]) -> None:
+    if demo and target is not None:
+        raise UsageError("--demo brings its own models; leave out either it or TARGET.")
+    if not demo and target is None:
+        raise UsageError("give a TARGET, or --demo.")
+    if not demo and given["folder"] is None:
+        raise UsageError("say with --out DIR where the results go.")
 
-    found = labels(drafts) | ({LOOKUP: LOOKUP} if given["lookup"] else {})
+
+def _demo_choices(context: click.Context, given: dict[str, Any]) -> dict[str, Any]:
+    """What --demo chooses where nothing was asked for."""
+    from click.core import ParameterSource
+
+    from decoder.demo import wants_float32
+
+    found = {n: v for n, v in DEMO.items() if context.get_parameter_source(n) is ParameterSource.DEFAULT}
+    if given["prompts"] is None and given["corpus"] is None:
+        found["corpus"] = DEMO_CORPUS
+    return found | {"float32": given["float32"] or wants_float32()}
+
+
+def _demo_plan(given: dict[str, Any]) -> Plan:
+    from decoder.demo import NAMES, demo_pair, notice
+
+    target, draft = demo_pair()
+    notify(notice())
+    return _plan(str(target), {NAMES[1]: str(draft)}, given)
+
+
+def _labels(drafts: tuple[str, ...]) -> dict[str, str]:
+    from decoder.bench.grid import labels
+
+    return labels(drafts)
+
+
+def _rows(plan: Plan, given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Run the plan and read its rows; without --out in a folder that is gone afterwards."""
+    if given["folder"] is not None:
+        return _kept(plan, given["folder"], given)
+    try:
+        with tempfile.TemporaryDirectory(prefix="decoder-bench-") as passing:
+            return _kept(plan, Path(passing), given)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt from None  # there is nothing to go on from
+
+
+def _kept(plan: Plan, folder: Path, given: dict[str, Any]) -> list[dict[str, Any]]:
+    store = _store(plan, folder, given)
+    return store.rows(_run(plan, store, given["transformers"]))
+
+
+def _plan(target: str, drafts: dict[str, str], given: dict[str, Any]) -> Plan:
+    from decoder.bench.cells import LOOKUP
+    from decoder.bench.grid import Plan, strategies
+
+    found = drafts | ({LOOKUP: LOOKUP} if given["lookup"] else {})
     if not found:
         raise UsageError("give a DRAFT to measure, or --lookup.")
     chosen = strategies(given["names"].split(","), no_heal=given["no_heal"], hold_back=given["hold_back"])
@@ -120,7 +189,7 @@ def _prompts(given: dict[str, Any]) -> list[BenchPrompt]:
     return read_prompts(given["prompts"], groups, given["per_group"])
 
 
-def _store(plan: Plan, given: dict[str, Any]) -> Store:
+def _store(plan: Plan, folder: Path, given: dict[str, Any]) -> Store:
     import mlx.core as mx
 
     from decoder.bench.cells import LOOKUP
@@ -138,7 +207,7 @@ def _store(plan: Plan, given: dict[str, Any]) -> Store:
         batch=BATCH,
         note=given["note"],
     )
-    return Store.open(given["folder"], identity, fresh=not given["resume"])
+    return Store.open(folder, identity, fresh=not given["resume"])
 
 
 def _run(plan: Plan, store: Store, transformers: str | None) -> list[str]:

@@ -17,7 +17,7 @@ from decoder.cli import talk
     '  decoder chat bielik-11b qwen2.5-1.5b --settings para.json --system "Odpowiadaj krótko."\n'
     "  decoder chat ./model-mlx --lookup --temperature 0.7 < pytania.txt",
 )
-@click.argument("target")
+@click.argument("target", required=False)
 @click.argument("draft", required=False)
 @talk.drafting
 @click.option("--lookup", is_flag=True, help="Draft from the text so far instead of a draft model.")
@@ -32,7 +32,14 @@ from decoder.cli import talk
 @talk.sampling
 @click.option("--system", metavar="TEXT", help="A system message to begin with.")
 def chat(
-    target: str, draft: str | None, lookup: bool, max_tokens: int, system: str | None, seed: int, **asked: Any
+    target: str | None,
+    draft: str | None,
+    demo: bool,
+    lookup: bool,
+    max_tokens: int,
+    system: str | None,
+    seed: int,
+    **asked: Any,
 ) -> None:
     """Talk with the model TARGET; DRAFT, a model of any vocabulary, makes its replies come sooner.
 
@@ -42,7 +49,7 @@ def chat(
 
     The seed of the first reply is --seed, that of the next one more, and so on.
     """
-    talk.check(draft, lookup, asked)
+    talk.check(target, draft, demo, lookup, asked)
     loading = {name: asked.pop(name) for name in talk.LOADING}
     penalty = asked.pop("repetition_penalty")
     from decoder.cli.conversation import Conversation
@@ -50,7 +57,7 @@ def chat(
     from decoder.sampling import Sampling
 
     Sampling(**asked, seed=seed)  # what is out of range is said before a model is loaded
-    pair = talk.open_pair(target, draft, **loading)
+    pair = talk.open_pair(target, draft, lookup=lookup, **loading)
     options = {
         "lookup": lookup,
         "max_tokens": max_tokens,

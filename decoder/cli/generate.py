@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from decoder.cli import options
-from decoder.cli.output import echo_json, echo_text, err, notify
+from decoder.cli.figures import print_stats
+from decoder.cli.opening import ABOUT_DRAFTS, LOADING, note_idle_profile, open_pair, processors
+from decoder.cli.output import echo_json, echo_text, notify
 from tokalign.errors import UsageError
 
 if TYPE_CHECKING:
     from decoder.generation import GenerationResponse, Pair, Prompt
-    from decoder.stats import Stats
 
 
 @click.command(
     short_help="Write what the target writes, sooner.",
     epilog="\b\nExamples:\n"
+    '  decoder generate --demo "Warszawa jest"\n'
     '  decoder generate bielik-11b "Opowiedz o Wiśle." --draft bielik-1.5b\n'
     '  decoder generate bielik-11b "Dopisz rym." -d qwen2.5-1.5b --settings pary.json -k 2 --stats\n'
     '  decoder generate ./model-mlx --raw --lookup --temperature 0.7 --seed 3 "Za górami, za lasami"\n'
     "  decoder generate ./model-mlx - --json < pytanie.txt",
 )
-@click.argument("target")
-@click.argument("prompt")
+@click.argument("target", required=False)
+@click.argument("prompt", required=False)
+@options.demo
 @options.drafting
 @click.option("--lookup", is_flag=True, help="Draft from the text so far and nothing else.")
 @click.option(
@@ -43,8 +46,9 @@ if TYPE_CHECKING:
 @click.option("--stats", "with_stats", is_flag=True, help="Print a table of the run on standard error.")
 @options.as_json
 def generate(
-    target: str,
-    prompt: str,
+    target: str | None,
+    prompt: str | None,
+    demo: bool,
     draft: str | None,
     lookup: bool,
     chat: bool | None,
@@ -55,18 +59,19 @@ def generate(
 ) -> None:
     """Write what the model TARGET writes after PROMPT, with a draft model to make it sooner.
 
-    PROMPT is one argument, or - for standard input. Text appears as it comes. A draft changes how fast it
-    comes, never what comes: under a seed, sampled text too.
+    PROMPT is one argument, or - for standard input; with --demo it is the only one. Text appears as it comes.
+    A draft changes how fast it comes, never what comes: under a seed, sampled text too.
     """
-    _check(draft, lookup, chat, system, asked)
+    target, prompt = _models_and_prompt(target, prompt, draft, demo)
+    _check(draft is not None or (demo and not lookup), lookup, chat, system, asked)
     text = _standard_input() if prompt == "-" else prompt
     from decoder.generation import stream_generate
 
     penalty = asked.pop("repetition_penalty")
-    loading = {name: asked.pop(name) for name in _LOADING}
-    pair = _pair(target, draft, **loading)
+    loading = {name: asked.pop(name) for name in LOADING}
+    pair = open_pair(target, draft, lookup=lookup, **loading)
     found = stream_generate(
-        pair, _prompt(pair, text, chat, system), lookup=lookup, logits_processors=_processors(penalty), **asked
+        pair, _prompt(pair, text, chat, system), lookup=lookup, logits_processors=processors(penalty), **asked
     )
     ids: list[int] = []
     try:
@@ -81,24 +86,36 @@ def generate(
     else:
         echo_text("\n")
     if with_stats and last.stats is not None:
-        _print(last, last.stats)
+        print_stats(last, last.stats)
 
 
-_LOADING = ("settings", "allow_provisional", "translation", "hold_back", "no_heal", "k", "float32")
-_ABOUT_DRAFTS = ("settings", "allow_provisional", "translation", "hold_back", "no_heal")
+def _models_and_prompt(
+    target: str | None, prompt: str | None, draft: str | None, demo: bool
+) -> tuple[str | None, str]:
+    """The target, None for the demo's, and the prompt. Under --demo the only argument is the prompt."""
+    if demo:
+        if draft is not None or prompt is not None:
+            raise UsageError("--demo brings its own models; give PROMPT alone, or leave out --demo.")
+        if target is None:
+            raise UsageError('give a PROMPT, such as: decoder generate --demo "Warszawa jest".')
+        return None, target
+    if target is None or prompt is None:
+        raise UsageError("give a TARGET and a PROMPT, or --demo and a PROMPT alone.")
+    return target, prompt
 
 
 def _check(
-    draft: str | None, lookup: bool, chat: bool | None, system: str | None, asked: Mapping[str, Any]
+    drafting: bool, lookup: bool, chat: bool | None, system: str | None, asked: Mapping[str, Any]
 ) -> None:
-    if draft is not None and lookup:
+    if drafting and lookup:
         raise UsageError("--lookup drafts from the text itself; leave out either it or --draft.")
-    if draft is None:
-        about = [f"--{name.replace('_', '-')}" for name in _ABOUT_DRAFTS if asked[name]]
+    if not drafting:
+        about = [f"--{name.replace('_', '-')}" for name in ABOUT_DRAFTS if asked[name]]
         if about:
             raise UsageError(f"{about[0]} is about a draft model; give one with --draft.")
         if asked["k"] not in (None, 0, "auto") and not lookup:
             raise UsageError("-k is about drafts; give a draft model with --draft, or --lookup.")
+    note_idle_profile(lookup, asked)
     if system is not None and chat is False:
         raise UsageError("--system needs the chat template; leave out --raw.")
     penalty = asked["repetition_penalty"]
@@ -117,15 +134,6 @@ def _standard_input() -> str:
         raise UsageError(f"standard input is no UTF-8 text (byte {error.start}); convert it first.") from None
 
 
-def _pair(target: str, draft: str | None, *, hold_back: bool, no_heal: bool, **loading: Any) -> Pair:
-    from dataclasses import replace
-
-    from decoder.generation import load_pair
-
-    pair = load_pair(target, draft, **loading)
-    return replace(pair, strategy=replace(pair.strategy, hold_back=hold_back, heal=not no_heal))
-
-
 def _prompt(pair: Pair, text: str, chat: bool | None, system: str | None) -> Prompt:
     has = pair.target.has_chat_template
     if (chat or system is not None) and not has:
@@ -135,14 +143,6 @@ def _prompt(pair: Pair, text: str, chat: bool | None, system: str | None) -> Pro
         return text
     messages = [{"role": "system", "content": system}] if system is not None else []
     return [*messages, {"role": "user", "content": text}]
-
-
-def _processors(penalty: float | None) -> tuple[Any, ...]:
-    if penalty is None:
-        return ()
-    from mlx_lm.sample_utils import make_logits_processors
-
-    return tuple(make_logits_processors(repetition_penalty=penalty))
 
 
 def _follow(
@@ -174,43 +174,3 @@ def _json(pair: Pair, text: str, ids: list[int], last: GenerationResponse, *, lo
         "peak_memory": last.peak_memory,
         "stats": last.stats.as_dict() if last.stats else None,
     }
-
-
-def _print(last: GenerationResponse, stats: Stats) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column(justify="right")
-    for name, value in _rows(last, stats):
-        table.add_row(name, value)
-    err().print(table)
-
-
-def _rows(last: GenerationResponse, stats: Stats) -> list[tuple[str, str]]:
-    def share(part: int) -> str:
-        return f"{part:,}" + (f" ({part / stats.proposed:.1%})" if stats.proposed else "")
-
-    def each(value: float | None, form: str) -> str:
-        return "—" if value is None else format(value, form)
-
-    return [
-        ("tokens", f"{stats.tokens:,}"),
-        ("target passes (rounds)", f"{stats.rounds:,}"),
-        ("tokens per target pass", each(stats.tokens_per_pass, ".2f")),
-        ("draft tokens", f"{stats.drafted:,}"),
-        ("proposed", f"{stats.proposed:,}"),
-        ("accepted", share(stats.accepted)),
-        ("acceptance", each(stats.acceptance, ".1%")),
-        ("lost to translation", share(stats.refused_in_translation)),
-        ("lost to model disagreement", share(stats.refused_by_disagreement)),
-        ("lost, cause unknown", share(stats.refused_unknown)),
-        ("rounds without a candidate", f"{stats.empty_rounds:,}"),
-        ("merges across the committed end", f"{stats.merges:,}"),
-        ("drafts that ended inside a letter", f"{stats.split_letters:,}"),
-        ("time in draft", f"{stats.draft_s:.3f} s"),
-        ("time in translation", f"{stats.translate_s:.3f} s"),
-        ("time in verification", f"{stats.verify_s:.3f} s"),
-        ("time in host", f"{stats.host_s:.3f} s"),
-        ("tokens per second", each(last.generation_tps or None, ".1f")),
-    ]

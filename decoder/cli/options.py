@@ -40,6 +40,13 @@ def as_json(function: F) -> F:
     )(function)
 
 
+def demo(function: F) -> F:
+    """``--demo``."""
+    return click.option(
+        "--demo", is_flag=True, help="Use the small models that come with decoder; name none yourself."
+    )(function)
+
+
 _DRAFTING = (
     click.option("-d", "--draft", metavar="DRAFT", help="The draft model, of any vocabulary."),
     click.option(
@@ -54,8 +61,8 @@ _DRAFTING = (
     click.option(
         "--translation",
         metavar="NAME",
-        help="anchored (the default), context:P (P committed tokens), or, to measure against: none, naive, "
-        "counted:P.",
+        help="anchored (the default), context:P (P committed tokens), intersection (common tokens only), or, to "
+        "measure against: none, naive, counted:P, length:P.",
     ),
     click.option("--hold-back", is_flag=True, help="Leave out the last candidate of every draft."),
     click.option("--no-heal", is_flag=True, help="Do not let the draft write its unfinished word anew."),
@@ -64,6 +71,12 @@ _DRAFTING = (
         type=DraftLength(),
         metavar="K",
         help="Draft tokens a round, 0 for none, or auto: as many as pay (the default).",
+    ),
+    click.option(
+        "--profile",
+        type=File(),
+        metavar="FILE",
+        help="What `decoder calibrate` measured on this machine: -k auto starts from it.",
     ),
     click.option("--float32", is_flag=True, help="Dequantize and compute in float32: slow, for comparisons."),
 )

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 from decoder.cli.conversation import Conversation
+from decoder.cli.figures import print_stats
 from decoder.cli.output import echo_text, err
-from decoder.cli.talk import print_stats
 from tokalign.errors import TokalignError, UsageError
 
 HELP = """\

@@ -21,7 +21,7 @@ from tokalign.errors import UsageError
     "  decoder serve ./model-mlx --lookup --port 9000 --queue 32\n"
     "  DECODER_API_KEY=… decoder serve bielik-11b qwen2.5-1.5b --host 0.0.0.0",
 )
-@click.argument("target")
+@click.argument("target", required=False)
 @click.argument("draft", required=False)
 @talk.drafting
 @click.option("--lookup", is_flag=True, help="Draft from the text so far instead of a draft model.")
@@ -55,7 +55,7 @@ from tokalign.errors import UsageError
 )  # fmt: skip
 @talk.without("seed", "repetition_penalty")
 @talk.sampling
-def serve(target: str, draft: str | None, lookup: bool, **asked: Any) -> None:
+def serve(target: str | None, draft: str | None, demo: bool, lookup: bool, **asked: Any) -> None:
     """Serve the model TARGET over HTTP, with DRAFT to make it faster: an API in OpenAI's manner.
 
     /v1/chat/completions, /v1/completions and /v1/models, streamed or not; /health and, for Prometheus,
@@ -65,7 +65,7 @@ def serve(target: str, draft: str | None, lookup: bool, **asked: Any) -> None:
     The first Ctrl-C lets the running reply finish, the second ends at once.
     """
     _check_installed()
-    talk.check(draft, lookup, asked)
+    talk.check(target, draft, demo, lookup, asked)
     host, port, key = asked["host"], asked["port"], asked["api_key"]
     _check_reach(host, key)
     from decoder.sampling import Sampling
@@ -80,7 +80,7 @@ def serve(target: str, draft: str | None, lookup: bool, **asked: Any) -> None:
     Sampling(**rule)
     loading = {name: asked[name] for name in talk.LOADING}
     with bind(host, port) as bound:
-        worker = Worker(lambda: Session(talk.open_pair(target, draft, **loading)), asked["queue"])
+        worker = Worker(lambda: Session(talk.open_pair(target, draft, lookup=lookup, **loading)), asked["queue"])
         worker.start()
         name = asked["model_name"] or _name(target)
         defaults = Defaults(asked["max_tokens"], lookup=lookup, **rule)
@@ -115,6 +115,8 @@ def _is_local(host: str) -> bool:
         return host == "localhost"
 
 
-def _name(target: str) -> str:
+def _name(target: str | None) -> str:
     """A folder is called by its own name, so that clients do not see where it lies."""
+    if target is None:
+        return "demo"
     return Path(target).resolve().name if Path(target).is_dir() else target

@@ -11,12 +11,18 @@ import lzma
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from decoder.errors import ModelError
 
+if TYPE_CHECKING:
+    from decoder.generation import Pair
+
 PACKAGE = Path(__file__).parent
+CARD = "decoder/demo/CARD.md"
 ROLES = ("target", "draft")
 WEIGHTS = "model.safetensors"
+NAMES = ("demo-target", "demo-draft")
 _PACKED = "tokenizer.json.xz"
 _PARTS = ("config.json", WEIGHTS, "tokenizer_config.json", _PACKED)
 
@@ -31,6 +37,40 @@ def demo_pair() -> tuple[Path, Path]:
     """
     target, draft = (_unpacked(role) for role in ROLES)
     return target, draft
+
+
+def load_demo(*, draft: bool = True, float32: bool = False, **options: Any) -> Pair:
+    """The demo pair loaded, or with ``draft`` False its target alone; ``options`` as of `decoder.load_pair`.
+
+    It computes in float32 on a CPU even where that is not asked for; see :func:`wants_float32`.
+
+    Raises:
+        ModelError: as :func:`demo_pair`; and what `decoder.load_pair` raises.
+    """
+    from dataclasses import replace
+
+    from decoder.generation import load_pair
+
+    folders = demo_pair()
+    drafting = str(folders[1]) if draft else None
+    pair = load_pair(str(folders[0]), drafting, float32=float32 or wants_float32(), **options)
+    named = None if pair.draft is None else replace(pair.draft, name=NAMES[1])
+    return replace(pair, target=replace(pair.target, name=NAMES[0]), draft=named)
+
+
+def wants_float32() -> bool:
+    """Whether the demo models are faster dequantized: MLX multiplies quantized matrices slowly on a CPU."""
+    import mlx.core as mx
+
+    return mx.default_device().type == mx.DeviceType.cpu
+
+
+def notice(*, draft: bool = True) -> str:
+    """What a user is to know of the models before their output."""
+    text = f"the demo models only show how decoding works; what they write is not to be relied on ({CARD})."
+    if not draft:
+        return text
+    return f"the demo draft's vocabulary is the stand-in for APT4, not APT4; {text}"
 
 
 def unpack(packed: Path, folder: Path) -> Path:

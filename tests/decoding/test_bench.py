@@ -12,13 +12,16 @@ from click.testing import CliRunner, Result
 
 from decoder import loop
 from decoder.bench import record
-from decoder.bench.ingest import ingest, ingest_recording
+from decoder.bench.identity import Identity, ModelIdentity, to_json
+from decoder.bench.ingest import TIMES, ingest, ingest_recording, ingest_recordings
+from decoder.bench.ingest import main as ingest_main
 from decoder.bench.rows import FIELDS, LOSSES
 from decoder.bench.store import Store
 from decoder.cli import cli
 from decoder.errors import BenchError, BenchUsageError
 from decoder.recordings import generations, recording
 from decoding import makers as tiny
+from decoding.benches import row as made_row
 from tokalign.translate import ExactTranslator, Translation
 
 TIMINGS = ("seconds", "_s", "speedup", "joules")
@@ -214,6 +217,35 @@ def test_a_recording_of_another_machine(root, whole, tmp_path):
     assert len(list(store.traces())) == len(list(Store.read(whole[0]).traces()))
     again = bench(root, tmp_path / "bench", "--translation", "naive,anchored", "--json")
     assert untimed(json.loads(again.stdout)) == untimed(whole[1])
+
+
+def test_recordings_make_one_bench(tmp_path):
+    def recorded(name: str, draft: str, prompts: str, length: int = 8) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        drafts = {draft: ModelIdentity(draft, draft * 2)}
+        known = Identity(ModelIdentity("cel", "c"), prompts, 1, length, True, "cpu", "0", 8, drafts)
+        (folder / "bench.json").write_text(to_json(known))
+        made = made_row(draft, "naive", 12, prompts, seconds=1.0)
+        (folder / "rows.jsonl.gz").write_bytes(gzip.compress(json.dumps(made).encode()))
+        trace = {"draft": draft, "translation": "naive", "k": 4, "prompt": prompts}
+        (folder / "traces.jsonl.gz").write_bytes(gzip.compress(json.dumps(trace).encode()))
+        return folder
+
+    parts = [recorded("a", "x", "p"), recorded("b", "x", "q"), recorded("c", "y", "p")]
+    store = ingest_recordings(parts, tmp_path / "all", target="goal", drafts={"x": "small"})
+    assert [(r["draft"], r["prompt"]) for r in store.rows()] == [("x", "p"), ("x", "q"), ("y", "p")]
+    assert len(list(store.traces())) == 3 and store.rows()[0]["seconds"] == 1
+    known = Store.read(tmp_path / "all").identity
+    assert known.count == 2 and known.target.name == "goal" and known.drafts["x"].name == "small"
+    command = [*map(str, parts), "--untimed", "shared", "--single", "--out", str(tmp_path / "one")]
+    assert ingest_main(command) == 0
+    (part,) = (tmp_path / "one").glob("part-*")
+    rows = Store.read(tmp_path / "one").rows()
+    assert part.name == "part-all.parquet" and len(rows) == 3
+    assert all(r[name] is None for r in rows for name in TIMES) and rows[0]["energy_reason"] == "shared"
+    with pytest.raises(BenchError, match=r"another length \(--max-tokens\)"):
+        ingest_recordings([*parts, recorded("d", "y", "q", length=9)], tmp_path / "no")
 
 
 def test_rows_alone_lack_columns(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from decoder.bench.alignment import correlation, points, read_alignment
-from decoder.bench.comparison import difference, ranks, spearman
+from decoder.bench.comparison import difference, quotient, ranks, spearman
 from decoder.bench.findings import answers, ladder, longest_tokens
 from decoder.bench.grouping import Bench, family
 from decoder.bench.identity import Identity, ModelIdentity
@@ -118,3 +118,19 @@ def test_predictions_by_hand():
     assert found.speedup == pytest.approx(1.06, abs=0.005)  # what the study reports for 44.6 % accepted
     assert next(predictions([cell | {"k": 4, "candidates_per_round": 8.0}], profile)).beyond
     assert list(predictions([cell | {"candidates_per_round": None}], profile)) == []
+
+
+def test_quotients_of_two_translations():
+    bench = made_bench()
+    cells = [bench.cell("polski", name, 4) for name in ("anchored", "counted:5")]
+    gain = quotient(*cells)
+    assert round(gain.value, 3) == 2.6 and 2.5 < gain.low < gain.value < gain.high < 2.75
+    assert gain.certain and not quotient(cells[0], cells[0]).certain and quotient(cells[0], []) is None
+
+
+def test_the_published_translation_is_by_length_where_it_was_measured():
+    rows = [r | {"translation": "length:5", "tokens": r["tokens"] + 1} for r in made_rows()
+            if r["translation"] == "counted:5"]  # fmt: skip
+    assert made_bench().published == "counted" and made_bench([*made_rows(), *rows]).published == "length"
+    said = answers(made_bench([*made_rows(), *rows]), "polski")[0].sentences
+    assert said[1].startswith("length:5, k = 4: polski is number 2 of 2")

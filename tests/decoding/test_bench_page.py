@@ -171,10 +171,42 @@ def test_results_are_written_between_the_markers(stored, tmp_path):
     assert text.startswith(f"before\n{results.BEGIN}\nTokens per target pass at k = 4") and text.endswith(
         "after\n"
     )
-    assert re.search(r"\| anchored \| 3\.25 \(3\.2\d–3\.\d\d\) \| 2\.25 \(", text) and "old" not in text
+    assert "| by token count, p = 5 | exact, with healing |" in text and "old" not in text
+    assert re.search(r"\| polski \| 1\.15 \(.*\) \| 3\.25 \(3\.2\d–3\.\d\d\) \| 6 \|", text)
+    assert "60 of 60 runs equal plain decoding token for token." in text
     assert "la" not in json.loads(summary.read_text())["summary"][0].values()
     assert results.main(["--summary", str(summary), "--readme", str(readme)]) == 0
     assert readme.read_text(encoding="utf-8") == text
+
+
+def test_results_say_what_stands_beside_them(stored, tmp_path):
+    readme, summary = tmp_path / "README.md", tmp_path / "summary.json"
+    readme.write_text(f"{results.BEGIN}\n{results.END}\n")
+    other = {"name": "another engine", "prompts": 9, "values": {"polski": 1.234}}
+    about = {"drafts": {"polski": "a | b"}, "models": "Small ones.", "beside": "Others:", "elsewhere": [other]}
+    (tmp_path / results.ABOUT).write_text(json.dumps(about))
+    assert results.main(["--bench", str(stored), "--summary", str(summary), "--readme", str(readme)]) == 0
+    text = readme.read_text(encoding="utf-8")
+    assert "another engine, 9 other prompts" in text and "Small ones. Measured on" in text
+    assert re.search(r"\| a \\\| b \| 1\.25 \| 1\.23 \| 2\.6\d? \(2\.\d\d–2\.\d\d\) \|", text), text
+    assert re.search(r"\| ogólny \| 1\.65 \| — \| 1\.3\d \(", text)
+    (tmp_path / results.ABOUT).write_text("{")
+    assert results.main(["--summary", str(summary), "--readme", str(readme)]) == 1
+
+
+def test_one_run_that_differs_is_named():
+    rows = made_rows()
+    rows[7] |= {"identical": False, "diverges_at": 3, "top2_gap": 0.00028}
+    text = results.markdown(results.digest(made_bench(rows)))
+    assert (
+        "59 of 60 runs equal" in text
+        and "the other one (polski, counted:5, prawo) differs from token 3" in text
+    )
+    assert "0.00028 apart" in text
+    rows[8] |= {"identical": False, "diverges_at": 3, "top2_gap": 0.001}
+    assert "at most 0.001 apart" in results.markdown(results.digest(made_bench(rows)))
+    html = page_html(made_bench(rows), ())
+    assert "2 of 60 runs did not give the output of plain decoding (polski counted:5 k=4, p1: token 3" in html
 
 
 def test_a_readme_without_markers_is_refused(tmp_path):
@@ -187,5 +219,13 @@ def test_the_readme_has_not_drifted_from_the_kept_figures():
     if not readme.exists() or not summary.exists():
         pytest.skip("there is no README or no kept summary yet")
     text = readme.read_text(encoding="utf-8")
-    section = results.markdown(results.read_digest(summary))
+    section = results.markdown(results.read_digest(summary), results.read_about(summary))
     assert results.updated(text, section) == text, "run python -m decoder.bench.results"
+
+
+def test_the_kept_figures_are_those_of_the_kept_rows():
+    summary = ROOT / results.SUMMARY
+    if not (summary.parent / "bench.json").exists():
+        pytest.skip("there are no kept rows")
+    store, kept = Store.read(summary.parent), results.read_digest(summary)
+    assert results.digest(Bench(store.rows(), store.identity), kept["polish"]) == kept
