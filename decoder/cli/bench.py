@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WIDTH = 128  # columns of the table where the terminal is narrower
 DEFAULT = "none,naive,counted:5,context:5,anchored"
-DEMO = {"names": "anchored,length:5,counted:5,naive", "ks": "4", "per_group": 4, "max_tokens": 32}
+DEMO = {"names": "anchored,length:5,counted:5,naive", "ks": "4", "per_group": 2, "max_tokens": 16}
 DEMO_CORPUS = "sample:plwiki"
 
 
