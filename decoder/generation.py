@@ -58,7 +58,6 @@ class Pair:
             return None
         return Healer(self.draft.tokenizer, self.draft.rows)
 
-
     @cached_property
     def allowed(self) -> mx.array | None:
         """Which draft tokens may be drafted, where the strategy restricts them; bools of shape (rows,)."""

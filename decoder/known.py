@@ -10,7 +10,9 @@ from decoder.policy import KnownCosts
 from decoder.profile import Profile, read
 
 
-def known_costs(profile: Profile | str | Path, draft: str | None = None, context: int | None = None) -> KnownCosts:
+def known_costs(
+    profile: Profile | str | Path, draft: str | None = None, context: int | None = None
+) -> KnownCosts:
     """The costs of the profile's draft ``draft``, or of its only one whatever it is called there.
 
     Without a draft the target's costs alone. ``context`` is in target tokens (None: the middle one measured).

@@ -48,7 +48,11 @@ class Strategy:
 
     def __str__(self) -> str:
         name = f"{self.kind}:{self.p}" if self.kind in ("context", "counted", "length") else self.kind
-        return name + (" hold-back" if self.hold_back else "") + ("" if self.heal or not self.exact else " no-heal")
+        return (
+            name
+            + (" hold-back" if self.hold_back else "")
+            + ("" if self.heal or not self.exact else " no-heal")
+        )
 
     @property
     def exact(self) -> bool:

@@ -95,7 +95,9 @@ def main(names: Sequence[str]) -> None:
 
     target, draft = (load(name, offline=True) for name in names)
     for place, s in along(target, draft, (256, 4096)).items():
-        print(f"{place:>6} tokens: {s.median * 1e6:.1f} µs a round, quartiles {s.low * 1e6:.1f} – {s.high * 1e6:.1f}")
+        print(
+            f"{place:>6} tokens: {s.median * 1e6:.1f} µs a round, quartiles {s.low * 1e6:.1f} – {s.high * 1e6:.1f}"
+        )
 
 
 if __name__ == "__main__":

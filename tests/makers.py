@@ -89,9 +89,7 @@ def unigram(pieces: dict[str, float], name: str = "unigram") -> Tokenizer:
     return _built(encoder, name, {})
 
 
-def trained(
-    texts: Iterable[str], size: int, kind: str = "sentencepiece", name: str | None = None
-) -> Tokenizer:
+def trained(texts: Iterable[str], size: int, kind: str = "sentencepiece", name: str | None = None) -> Tokenizer:
     """A BPE of ``size`` ids trained on texts, of the kind "sentencepiece" or "byte-level"."""
     model = (sentencepiece if kind == "sentencepiece" else byte_level)()
     spec = json.loads(model._document.to_str())

@@ -26,9 +26,7 @@ def small(folder: Path, drafts: int = 1) -> Result:
     (folder / "texts.jsonl").write_text("\n".join(lines), encoding="utf-8")
     names = (str(szkic), str(bajty))[:drafts]
     command = ("tokalign", "compare", "cel", "szkic")
-    return compare(
-        Job(str(cel), names, (str(folder / "texts.jsonl"),), cuts=30, offline=True, command=command)
-    )
+    return compare(Job(str(cel), names, (str(folder / "texts.jsonl"),), cuts=30, offline=True, command=command))
 
 
 def hostile(result: Result) -> Result:

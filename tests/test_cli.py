@@ -92,14 +92,10 @@ def test_help_is_quick():
 
 
 def test_compare_prints_the_verdict_first_and_writes_what_was_asked(here):
-    done = run(
-        *compare("--out", "w.json.gz", "--settings", "u.json", "--report", "r/raport.html", "--samples")
-    )
+    done = run(*compare("--out", "w.json.gz", "--settings", "u.json", "--report", "r/raport.html", "--samples"))
     assert done.exit_code == 0, done.output
     out = done.stdout
-    assert (
-        out.index("Set p=0") < out.index("tokens per word") < out.index("strip by length") < out.index("k=6")
-    )
+    assert out.index("Set p=0") < out.index("tokens per word") < out.index("strip by length") < out.index("k=6")
     assert "8 documents" in out
     assert done.stderr.splitlines() == ["result: w.json.gz", "settings: u.json", "report: r/raport.html"]
     assert settings.read(Path("u.json")).k == 4
@@ -152,9 +148,7 @@ def test_inspect_aligns_and_shows_bytes(here):
 
 
 def test_inspect_reads_standard_input_and_survives_markup(here):
-    done = run(
-        "inspect", "cel.json", "szkic.json", "-", input="[bold]tak[/bold] :smile: </script> <|im_end|>"
-    )
+    done = run("inspect", "cel.json", "szkic.json", "-", input="[bold]tak[/bold] :smile: </script> <|im_end|>")
     assert done.exit_code == 0, done.output
     shown = "".join(done.stdout.split()).replace("│", "").replace("␣", "")
     assert "[bold]tak[/bold]:smile:" in shown

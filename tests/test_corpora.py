@@ -410,9 +410,7 @@ def test_paths_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_binary_and_foreign_text_names_the_byte(tmp_path: Path) -> None:
     assert "byte 4" in refused(write(tmp_path / "a.txt", b"\x89PNG\0\1"))
-    assert (
-        "byte 3 (0xb9)" in (message := refused(write(tmp_path / "b.txt", b"ala\xb9"))) and "1250" in message
-    )
+    assert "byte 3 (0xb9)" in (message := refused(write(tmp_path / "b.txt", b"ala\xb9"))) and "1250" in message
     assert "UTF-16" in refused(write(tmp_path / "c.txt", "ala".encode("utf-16")))
     assert "not UTF-8 at byte 2" in refused(write(tmp_path / "d.json", b'["\xb9"]'))
 
@@ -445,9 +443,7 @@ def test_csv_with_broken_quotes_names_the_line(tmp_path: Path) -> None:
 
 
 def test_invalid_json_file(tmp_path: Path) -> None:
-    assert "line 2 column" in refused(
-        write(tmp_path / "a.json", b'[{"text": "a"},\n{"text": }]'), CorpusError
-    )
+    assert "line 2 column" in refused(write(tmp_path / "a.json", b'[{"text": "a"},\n{"text": }]'), CorpusError)
     assert "array of objects" in refused(write(tmp_path / "b.json", b'"tekst"'))
     assert "not valid JSON" in refused(write(tmp_path / "c.json", b"[" * 100_000), CorpusError)
 
@@ -461,9 +457,7 @@ def test_cut_and_damaged_streams(suffix: str, tmp_path: Path) -> None:
     assert "a.jsonl" in message
     good = int(message.split("; ")[1].split()[0])
     assert 1000 < good < 4000
-    assert "0 documents were whole" in refused(
-        write(tmp_path / f"b.jsonl.{suffix}", b"to nie to"), CorpusError
-    )
+    assert "0 documents were whole" in refused(write(tmp_path / f"b.jsonl.{suffix}", b"to nie to"), CorpusError)
     table = pack(csv_bytes([["text"], *[[line] for line in lines.decode().splitlines()]]))
     assert "incomplete" in refused(write(tmp_path / f"d.csv.{suffix}", table[: len(table) // 2]), CorpusError)
     for name in ("c.txt", "e.json"):
@@ -649,9 +643,7 @@ def test_fallback_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         corpus = corpora.open_corpus("plwiki", **options)  # type: ignore[arg-type]
         assert corpus.fallback and (corpus.name, corpus.sha256) == ("plwiki-sample", sample.sha256)
         assert corpus.licence == "Apache-2.0" and corpus.spec == "plwiki"
-        assert (
-            corpus.notice is not None and reason in corpus.notice and "wikimedia/wikipedia" in corpus.notice
-        )
+        assert corpus.notice is not None and reason in corpus.notice and "wikimedia/wikipedia" in corpus.notice
     for variable in hub._OFFLINE_SWITCHES:
         with monkeypatch.context() as patch:
             patch.setenv(variable, "1")

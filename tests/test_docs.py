@@ -25,9 +25,7 @@ ALL = dict(commands())
 
 
 def test_the_commands_are_known():
-    assert set(ALL) == {
-        f"tokalign {n}" for n in ("compare", "tune", "inspect", "report", "models", "corpora")
-    }
+    assert set(ALL) == {f"tokalign {n}" for n in ("compare", "tune", "inspect", "report", "models", "corpora")}
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -151,9 +151,7 @@ def test_agreement_with_the_reference() -> None:
     fields = (line.split("\t") for line in lines)
     table = [(form, set(map(int, cuts.split(","))), lemma, tag) for form, cuts, _, lemma, tag in fields]
     given = sum(bool(cuts & set(boundary(form, lemma, tag))) for form, cuts, lemma, tag in table)
-    found = {
-        r["form"]: set(r["boundaries"]) for r in analyse_forms(t[0] for t in table).iter_rows(named=True)
-    }
+    found = {r["form"]: set(r["boundaries"]) for r in analyse_forms(t[0] for t in table).iter_rows(named=True)}
     alone = sum(bool(cuts & found[form]) for form, cuts, _, _ in table)
     assert given / len(table) >= 0.93
     assert alone / len(table) >= 0.93

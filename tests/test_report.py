@@ -197,9 +197,7 @@ def test_several_pairs_begin_with_a_summary(result: Result) -> None:
 
 def test_missing_is_a_dash_and_never_zero(single: Result) -> None:
     pair = single.pairs[0]
-    gone = pair.metrics.with_columns(
-        pl.lit(None, dtype=pl.Float64).alias(c) for c in ("value", "low", "high")
-    )
+    gone = pair.metrics.with_columns(pl.lit(None, dtype=pl.Float64).alias(c) for c in ("value", "low", "high"))
     text = report_html(replace(single, pairs=(replace(pair, metrics=gone),)))
     section = text.partition('id="pair-1-metrics"')[2].partition("</section>")[0]
     cells = Page(f"<div>{section.partition('>')[2]}</div>")
@@ -219,9 +217,7 @@ def test_too_little_text_gives_no_choice(single: Result) -> None:
 
 def test_one_vocabulary_needs_no_translation(single: Result) -> None:
     pair = single.pairs[0]
-    same = replace(
-        pair, same_vocabulary=True, choice=same_vocabulary_choice((2, 4)), curve=pair.curve.clear()
-    )
+    same = replace(pair, same_vocabulary=True, choice=same_vocabulary_choice((2, 4)), curve=pair.curve.clear())
     words = Page(report_html(replace(single, pairs=(same,)))).words
     assert "No translation" in words
     assert "Fidelity over the context length p" not in words

@@ -15,7 +15,13 @@ LOADING = (*ABOUT_DRAFTS, "k", "profile", "float32")
 
 
 def open_pair(
-    target: str | None, draft: str | None, *, hold_back: bool, no_heal: bool, lookup: bool = False, **loading: Any
+    target: str | None,
+    draft: str | None,
+    *,
+    hold_back: bool,
+    no_heal: bool,
+    lookup: bool = False,
+    **loading: Any,
 ) -> Pair:
     """The pair that the options of ``LOADING`` describe; without a target the demo pair, which is announced.
 

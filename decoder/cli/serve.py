@@ -80,7 +80,9 @@ def serve(target: str | None, draft: str | None, demo: bool, lookup: bool, **ask
     Sampling(**rule)
     loading = {name: asked[name] for name in talk.LOADING}
     with bind(host, port) as bound:
-        worker = Worker(lambda: Session(talk.open_pair(target, draft, lookup=lookup, **loading)), asked["queue"])
+        worker = Worker(
+            lambda: Session(talk.open_pair(target, draft, lookup=lookup, **loading)), asked["queue"]
+        )
         worker.start()
         name = asked["model_name"] or _name(target)
         defaults = Defaults(asked["max_tokens"], lookup=lookup, **rule)

@@ -33,9 +33,7 @@ def sampling(function: options.F) -> options.F:
     return options.sampling(function)
 
 
-def check(
-    target: str | None, draft: str | None, demo: bool, lookup: bool, asked: Mapping[str, Any]
-) -> None:
+def check(target: str | None, draft: str | None, demo: bool, lookup: bool, asked: Mapping[str, Any]) -> None:
     """Refuse options that do not go together.
 
     Raises:

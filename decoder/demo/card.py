@@ -1,6 +1,6 @@
 """Write the demo pair's model card from the logs of its training.
 
-    python -m decoder.demo.card
+python -m decoder.demo.card
 """
 
 from __future__ import annotations

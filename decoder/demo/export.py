@@ -1,6 +1,6 @@
 """From a trained checkpoint to the folder that is committed: quantized, measured, its tokenizer packed.
 
-    python -m decoder.demo.export runs/target.checkpoint --data data/target --out runs/target
+python -m decoder.demo.export runs/target.checkpoint --data data/target --out runs/target
 """
 
 from __future__ import annotations

@@ -239,7 +239,7 @@ def test_an_interrupt_keeps_what_was_written(here):
 
 
 def test_an_interrupt_of_json_writes_nothing(here):
-    running = process("generate", "cel", "Ala ma", "-n", "1000000", "--json", cwd=here)
+    running = process("generate", "cel", "Ala ma", "-n", "1000000", "--raw", "--json", cwd=here)
     time.sleep(6)
     running.send_signal(signal.SIGINT)
     out, errors = running.communicate(timeout=60)
