@@ -9,6 +9,12 @@ class ModelError(TokalignError):
     """A model cannot be loaded."""
 
 
+class UnknownModel(ModelError, UsageError):
+    """A name that no model can have: no folder, no alias, no hub id; exit code 2."""
+
+    exit_code = 2
+
+
 class CacheError(TokalignError):
     """A key-value cache did not do what exact decoding needs."""
 

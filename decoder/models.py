@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 
-from decoder.errors import ModelError
+from decoder.errors import ModelError, UnknownModel
 from tokalign.tokenizers import ALIASES, Source, Tokenizer
 
 
@@ -82,6 +83,11 @@ def load_model(name: str, role: str, *, float32: bool = False, lazy: bool = Fals
     from mlx_lm import load
 
     where = ALIASES[name].hub if name in ALIASES else name
+    if "/" not in where and not Path(where).expanduser().exists():
+        raise UnknownModel(
+            f"there is no {role} {name!r}: it is no folder here, no hub id (owner/name) and no alias "
+            f"({', '.join(ALIASES)})."
+        )
     try:
         model, wrapper = load(where, lazy=lazy)[:2]
     except Exception as error:

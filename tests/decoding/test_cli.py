@@ -173,8 +173,8 @@ def test_stats_go_to_standard_error(here):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     (
-        (("nie-ma", "A"), "the target 'nie-ma' cannot be loaded"),
-        (("cel", "A", "-d", "nie-ma"), "the draft 'nie-ma' cannot be loaded"),
+        (("./", "A"), "the target './' cannot be loaded"),
+        (("cel", "A", "-d", "./"), "the draft './' cannot be loaded"),
         (("cel", "A", "-d", "szkic", "--settings", "nie-ma.json"), "cannot be read"),
     ),
 )
@@ -295,4 +295,5 @@ def test_check_refuses_what_cannot_work(here, monkeypatch):
 
 
 def test_check_of_what_is_no_model(here):
-    assert "the draft 'nie-ma' cannot be loaded" in failed(run("check", "cel", "nie-ma"), 1)
+    assert "there is no draft 'nie-ma'" in failed(run("check", "cel", "nie-ma"), 2)
+    assert "there is no target 'nie-ma'" in failed(run("generate", "nie-ma", "A"), 2)

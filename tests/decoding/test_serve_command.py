@@ -59,7 +59,7 @@ def test_it_serves_until_a_signal(tmp_path, sig):
         (("--api-key", "żółć"), "other than printable ASCII"),
         (("--temperature", "-1"), "temperature is -1"),
         (("--hold-back",), "name one after TARGET"),
-        (("--port", "0"), "target 'nothing' cannot be loaded"),
+        (("--port", "0"), "there is no target 'nothing'"),
     ),
 )
 def test_what_cannot_be_served_is_one_sentence(options, words, monkeypatch):
