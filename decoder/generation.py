@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import mlx.core as mx
 
@@ -32,7 +32,15 @@ from tokalign.settings import read as read_settings
 if TYPE_CHECKING:
     from decoder.session import Session
 
-Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
+
+class Prompts(NamedTuple):
+    """One prompt in the target's ids and in the draft's."""
+
+    target: list[int]
+    draft: list[int]
+
+
+Prompt = str | Sequence[int] | Sequence[Mapping[str, str]] | Prompts
 
 
 @dataclass(frozen=True)
@@ -195,22 +203,28 @@ def choose_policy(
     return Fixed(length if lookup or pair.draft is not None else 0), None
 
 
-def encode_prompts(pair: Pair, prompt: Prompt) -> tuple[list[int], list[int]]:
+def encode_prompts(pair: Pair, prompt: Prompt) -> Prompts:
     """The prompt in the target's ids and in the draft's, each by its own rules.
 
     A text is encoded by each tokenizer; messages go through each model's own chat template; ids are the
-    target's, and the draft gets the text they stand for, without control tokens.
+    target's, and the draft gets the text they stand for, without control tokens. What is encoded stays as it is.
     """
+    if isinstance(prompt, Prompts):
+        return prompt
     if not isinstance(prompt, str) and prompt and isinstance(prompt[0], Mapping):
         messages = [dict(m) for m in prompt if isinstance(m, Mapping)]
-        return pair.target.encode_chat(messages), pair.draft.encode_chat(messages) if pair.draft else []
+        return Prompts(
+            pair.target.encode_chat(messages), pair.draft.encode_chat(messages) if pair.draft else []
+        )
     if isinstance(prompt, str):
-        return pair.target.encode_prompt(prompt), pair.draft.encode_prompt(prompt) if pair.draft else []
+        return Prompts(
+            pair.target.encode_prompt(prompt), pair.draft.encode_prompt(prompt) if pair.draft else []
+        )
     ids = [int(i) for i in cast(Sequence[int], prompt)]
     if not ids:
         raise PairError("the prompt is empty; give at least one token.")
     text = pair.target.tokenizer.decode(ids).decode(errors="replace")
-    return ids, pair.draft.encode_prompt(text) if pair.draft else []
+    return Prompts(ids, pair.draft.encode_prompt(text) if pair.draft else [])
 
 
 def generate_rounds(
@@ -275,12 +289,13 @@ def stream_generate(
     text = TextStream(tuple(stop), strip_first_space=chat)
     target = pair.target.tokenizer
     recorder = Recorder(target)
-    prompt_tokens = len(encode_prompts(pair, prompt)[0])
+    prompts = encode_prompts(pair, prompt)
+    prompt_tokens = len(prompts.target)
     begin = time.perf_counter()
     prompt_s: float | None = None
     count = 0
     rounds = generate_rounds(
-        pair, prompt, max_tokens=max_tokens, sampling=sampling, k=k, lookup=lookup, session=session
+        pair, prompts, max_tokens=max_tokens, sampling=sampling, k=k, lookup=lookup, session=session
     )
     for r in rounds:
         now = time.perf_counter()
