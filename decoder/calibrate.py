@@ -13,10 +13,11 @@ from mlx.utils import tree_flatten
 
 from decoder.curves import Spread, Timing
 from decoder.errors import ProfileUsageError
+from decoder.fused import fuse
 from decoder.lane import Lane
 from decoder.measure import Case, bandwidth, interleaved, machine, timing
 from decoder.profile import DraftCost, ModelCard, Profile, Roof
-from decoder.runner import Runner, compiled_cases
+from decoder.runner import Runner
 from decoder.translation_time import translation_times
 from tokalign.tokenizers import Tokenizer
 
@@ -66,7 +67,7 @@ def calibrate(
     """Measure a target and its drafts, which are loaded one at a time beside it."""
     plan = plan or Plan()
     contexts = sorted(set(plan.contexts))
-    total = 1 + len(contexts) * (1 + len(drafts))
+    total = 1 + len(contexts) * (1 + 2 * len(drafts))
     here = machine()
     progress("memory bandwidth", 0.0)
     copy_bytes = plan.copy_bytes or (2**30 if here.device == "gpu" else 2**27)
@@ -158,26 +159,24 @@ def _target(
 def _draft(
     target: Subject, subject: Subject, contexts: Sequence[int], plan: Plan, phases: _Phases
 ) -> DraftCost:
+    unfused = _unfused(subject, contexts, plan, phases)
+    layers = fuse(subject.model)
     runner = Runner(subject.model)
-    steps, feed, compiled = [], [], []
-    note: str | None = None
+    steps, feed = [], []
     for context in contexts:
         runner.grow_to(context)
         cases: dict[tuple[str, int], Case] = {("steps", k): partial(runner.steps, k) for k in plan.steps}
         cases |= {("feed", n): partial(runner.feed, n) for n in plan.feeds}
         cases["trim", 1] = runner.trim
-        fast, failure = compiled_cases(runner, plan.steps)
-        note = note or failure
-        found = interleaved(cases | fast, plan.repeats, phases.begin(f"{subject.name}, context {context}"))
+        found = interleaved(cases, plan.repeats, phases.begin(f"{subject.name}, context {context}"))
         steps += [timing(context, k, found["steps", k]) for k in plan.steps]
         feed += [timing(context, n, found["feed", n]) for n in plan.feeds]
-        compiled += [timing(context, k, found["compiled", k]) for _, k in fast]
     there, back, why = translation_times(target, subject, plan.repeats)
     return DraftCost(
         model=card_of(subject, runner.lane),
         steps=tuple(steps),
-        compiled=None if note else tuple(compiled),
-        compiled_note=note,
+        unfused=unfused if layers else None,
+        unfused_note=None if layers else "its layers are of no kind that can be fused",
         feed=tuple(feed),
         prefill=_prefill(subject.model, plan),
         translate=there,
@@ -185,6 +184,18 @@ def _draft(
         translate_note=why,
         trim=found["trim", 1],
     )
+
+
+def _unfused(subject: Subject, contexts: Sequence[int], plan: Plan, phases: _Phases) -> tuple[Timing, ...]:
+    """The draft's steps with the model as it was loaded."""
+    runner = Runner(subject.model)
+    found = []
+    for context in contexts:
+        runner.grow_to(context)
+        cases: dict[int, Case] = {k: partial(runner.steps, k) for k in plan.steps}
+        times = interleaved(cases, plan.repeats, phases.begin(f"{subject.name} as loaded, context {context}"))
+        found += [timing(context, k, times[k]) for k in plan.steps]
+    return tuple(found)
 
 
 def _prefill(model: Any, plan: Plan) -> tuple[Timing, ...]:

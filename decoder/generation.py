@@ -13,6 +13,7 @@ import mlx.core as mx
 
 from decoder.drafters import AutoDrafter, Drafter, LookupDrafter, ModelDrafter, NoDrafter
 from decoder.errors import PairError
+from decoder.fused import fuse
 from decoder.healing import Healer
 from decoder.intersection import Intersection
 from decoder.known import known_costs
@@ -144,6 +145,7 @@ def load_pair(
     require_trimmable(loaded_target.model, "target", target)
     loaded_draft = load_model(draft, "draft", float32=float32)
     require_trimmable(loaded_draft.model, "draft", draft)
+    fuse(loaded_draft.model)
     if tuned is not None:
         check_settings(
             tuned, loaded_target.tokenizer, loaded_draft.tokenizer, allow_provisional=allow_provisional

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Literal, Protocol
 
 import mlx.core as mx
@@ -135,10 +136,14 @@ class Decoding:
     def rounds(self) -> Iterator[Round]:
         """All rounds to the end."""
         while self.state.finish is None:
-            k = int(min(self.policy.draft_length(self.state), self.limits.left(self.state.emitted) - 1))
+            k = self._length()
             for done in self._speculate(k) if k > 0 else self._plain():
                 self.policy.observe(done)
                 yield done
+
+    def _length(self) -> int:
+        """Draft tokens that the policy wants now, no more than can be used."""
+        return int(min(self.policy.draft_length(self.state), self.limits.left(self.state.emitted) - 1))
 
     def _speculate(self, k: int) -> Iterator[Round]:
         """Draft, translate, verify, commit."""
@@ -162,14 +167,16 @@ class Decoding:
         yield Round(self.state, k, proposal, candidates, choices, tokens, accepted, logits, verify_s, host_s)
 
     def _plain(self) -> Iterator[Round]:
-        """A stretch without drafts. Each step is enqueued before the host reads the last one's token, as plain
-        decoding does it, so that not speculating costs nothing."""
-        run = int(min(PLAIN_RUN, self.limits.left(self.state.emitted)))
+        """A stretch without drafts, until the policy wants one.
+
+        Each step is enqueued before the host reads the last one's token, as plain decoding does it, so that not
+        speculating costs nothing. The policy is asked every ``PLAIN_RUN`` tokens.
+        """
         begin = time.perf_counter()
         following = self._step(mx.array([self.state.pending]), 0)
-        for n in range(run):
+        for n in count(1):
             logits, choice = following
-            ahead = n + 1 < run
+            ahead = self.limits.left(self.state.emitted) > 1 and (n % PLAIN_RUN != 0 or self._length() == 0)
             if ahead:
                 following = self._step(choice, 1)
             choices = read_ids(choice)
@@ -179,9 +186,9 @@ class Decoding:
             now = time.perf_counter()
             yield Round(self.state, 0, Proposal(), (), choices, tokens, 0, logits, now - begin, 0.0)
             begin = now
-            if finish is not None:
-                if ahead and self.target.trimmable:  # else the cache is left one token past the end
-                    self.target.trim(1)
+            if finish is not None and ahead and self.target.trimmable:
+                self.target.trim(1)  # else the cache is left one token past the end
+            if finish is not None or not ahead:
                 return
 
     def _step(self, token: mx.array, ahead: int) -> tuple[mx.array, mx.array]:

@@ -64,17 +64,17 @@ class DraftCost:
     """A draft. Seconds throughout.
 
     ``steps``: k greedy steps enqueued and waited for once, the first of which feeds one token (n = k).
-    ``compiled``: the same with a compiled step over a cache of fixed size, None (with ``compiled_note``)
-    where it does not work. ``feed``: feeding n tokens and waiting for the choice, as when the draft catches
-    up. ``prefill``: reading a prompt of n tokens (context 0). ``translate`` is draft → target, ``follow``
+    ``unfused``: the same with the model as it was loaded (see ``fused``), None (with ``unfused_note``) where
+    it was not measured or cannot be fused. ``feed``: feeding n tokens and waiting for the choice, as when the
+    draft catches up. ``prefill``: reading a prompt of n tokens (context 0). ``translate`` is draft → target, ``follow``
     target → draft, for one round; None where it was not measured; ``translate_note`` says why, or on what it
     rests. ``trim``: taking tokens back from the draft's cache.
     """
 
     model: ModelCard
     steps: tuple[Timing, ...]
-    compiled: tuple[Timing, ...] | None
-    compiled_note: str | None
+    unfused: tuple[Timing, ...] | None
+    unfused_note: str | None
     feed: tuple[Timing, ...]
     prefill: tuple[Timing, ...]
     translate: Spread | None

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import mlx.core as mx
 from mlx_lm.generate import generate_step
 
-from decoder.compiled import CompiledSteps
 from decoder.lane import Lane, read_ids
-from decoder.measure import Case
 from decoder.sampling import Sampling
 
 PLAIN_STEPS = 8  # tokens of one plain run that count
@@ -98,20 +94,3 @@ class Runner:
         begin = time.perf_counter()
         self.lane.trim(1)
         return time.perf_counter() - begin
-
-
-def compiled_cases(runner: Runner, ks: Sequence[int]) -> tuple[dict[tuple[str, int], Case], str | None]:
-    """Cases of the compiled step, or none and why: it must work and give the tokens of the plain one."""
-    try:
-        compiled = CompiledSteps(runner.lane, max(ks) + 1)
-        if compiled.draft(runner.token, 1) != runner.drafted(1):
-            return {}, "the compiled step chose another token than the plain one"
-    except Exception as error:  # whatever a model's code does with a cache that is not mlx-lm's
-        return {}, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
-
-    def run(k: int) -> float:
-        begin = time.perf_counter()
-        compiled.draft(runner.token, k)
-        return time.perf_counter() - begin
-
-    return {("compiled", k): partial(run, k) for k in ks}, None

@@ -109,8 +109,8 @@ def published_profile() -> Profile:
     draft = DraftCost(
         model=_card("bielik-1.5b", None, None),
         steps=tuple(_timing(k, (k + 1) * R) for k in (1, 2, 4, 6)),
-        compiled=None,
-        compiled_note="not in the study",
+        unfused=None,
+        unfused_note="not in the study",
         feed=(),
         prefill=(),
         translate=None,

@@ -32,11 +32,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Dense:
-    """A recording: the target's plain output and one place for each of its tokens."""
+    """A recording: the target's plain output, one place for each of its tokens, and the prompt before it."""
 
     group: str
     tokens: tuple[int, ...]
     places: tuple[Place, ...]
+    prompt: tuple[int, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -48,7 +49,7 @@ class Dense:
         places = tuple(
             Place(*(tuple(p[f]) for f in ("candidates", "accepted", "confidence"))) for p in row["places"]
         )
-        return cls(row["group"], tuple(row["tokens"]), places)
+        return cls(row["group"], tuple(row["tokens"]), places, tuple(row.get("prompt", ())))
 
 
 def record(pair: Pair, prompt: str, group: str, tokens: Sequence[int]) -> Dense:
@@ -81,4 +82,4 @@ def record(pair: Pair, prompt: str, group: str, tokens: Sequence[int]) -> Dense:
         places.append(Place(tuple(candidates), tuple(accepted), proposal.confidence))
         drafter.follow((token,))
         tail = tail.extend(pair.target.tokenizer, (token,))
-    return Dense(group, tuple(tokens), tuple(places))
+    return Dense(group, tuple(tokens), tuple(places), tuple(target_ids))

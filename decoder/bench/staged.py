@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import mlx.core as mx
+from mlx_lm.generate import generate_step
 
 from decoder.bench.dense import Dense
-from decoder.drafters import Proposal
+from decoder.drafters import AutoDrafter, LookupDrafter, ModelDrafter, Proposal
 from decoder.healing import Healer
 from decoder.lane import Lane
-from decoder.loop import Decoding, Fixed, Limits, Policy, Round, State
+from decoder.loop import Decoding, Limits, Policy, Round, State
+from decoder.policy import WIDEST, Adaptive
 from decoder.sampling import Sampling
 from tokalign.tokenizers import Tokenizer
 from tokalign.translate import ExactTranslator, Tail, Translation
@@ -55,7 +57,6 @@ class StagedDrafter:
     go_on: Callable[[Sequence[float]], bool] | None = None
     at: int = 0
     waiting: int = 1
-    confident: list[float] = field(default_factory=list)
 
     def propose(self, target: Tail, k: int) -> Proposal:
         """Draft, then translate the recorded text for its cost."""
@@ -87,13 +88,13 @@ class StagedDrafter:
             y = self.healer.first(logits[-1 - word :], [300] * word)[1]
         else:
             y = mx.argmax(logits[-1:], axis=-1)
-        done = 1
-        while done < k and (self.go_on is None or self.go_on(confidence[:done])):
-            for _ in range(min(2 if self.go_on else k, k - done)):
+        done, asked = 1, self.go_on is not None
+        while done < k and (self.go_on is None or done == 1 or self.go_on(confidence[:done])):
+            ahead = (1 if done == 1 else 2) if asked else k
+            for _ in range(min(ahead, k - done)):
                 y = mx.argmax(self.lane.feed(y), axis=-1)
                 done += 1
-            if self.go_on is not None:
-                mx.eval(y)
+            mx.eval(y)
         mx.eval(y)
         self.lane.trim(self.lane.length - base)
         return done
@@ -101,38 +102,58 @@ class StagedDrafter:
     def follow(self, committed: Sequence[int]) -> None:
         """Move on in the recording."""
         self.at += len(committed)
-        self.waiting = max(1, min(len(committed), 4))
+        self.waiting = max(1, len(committed))
 
 
-def staged(
-    target: Any,
-    draft: Any,
-    tokenizer: Tokenizer,
-    dense: Dense,
-    policy: Policy | None,
-    *,
-    healer: Healer | None = None,
-    go_on: Callable[[Sequence[float]], bool] | None = None,
-) -> tuple[float, list[Round]]:
-    """Decode a recording once; ``policy`` None is plain decoding. Seconds and rounds, without the prompt."""
-    lane, other = Lane(target), Lane(draft)
-    lane.prefill([1] * CONTEXT)
-    other.prefill([1] * CONTEXT)
-    drafter = StagedDrafter(other, dense, ExactTranslator(tokenizer), healer, go_on)
-    state = State(Tail.of(tokenizer, dense.tokens[:1]), dense.tokens[0])
-    limits = Limits(frozenset(), len(dense.tokens) - 1)
-    run = Decoding(
-        lane,
-        tokenizer,
-        drafter,
-        RecordedChoice(tokens=dense.tokens[1:]),
-        limits,
-        policy or Fixed(0),
-        state,
-        [0],
-    )
-    drafter.at = 1
-    mx.synchronize()
-    begin = time.perf_counter()
-    rounds = list(run.rounds())
-    return time.perf_counter() - begin, rounds
+@dataclass(frozen=True)
+class Stage:
+    """A target and a draft of the sizes in question, with the tokenizer and the healer of the recorded pair."""
+
+    target: Any
+    draft: Any
+    tokenizer: Tokenizer
+    healer: Healer | None = None
+
+    def warm(self) -> None:
+        """Run every size once, so that no kernel is compiled while the clock runs."""
+        for model in (self.target, self.draft):
+            lane = Lane(model)
+            lane.prefill([1] * CONTEXT)
+            for n in range(1, WIDEST + 2):
+                mx.eval(mx.argmax(lane.feed(mx.array([1] * n)), axis=-1))
+                lane.trim(n)
+
+    def plain(self, n: int) -> float:
+        """Seconds a token of mlx-lm's own generation of ``n`` tokens."""
+        lane = Lane(self.target)
+        lane.prefill([1] * CONTEXT)
+        stream = generate_step(mx.array([1]), self.target, max_tokens=n + 1, prompt_cache=lane.cache)
+        next(stream)
+        begin = time.perf_counter()
+        for _ in stream:
+            pass
+        return (time.perf_counter() - begin) / n
+
+    def decode(self, dense: Dense, policy: Policy, *, whole: bool = False) -> tuple[float, list[Round]]:
+        """Decode a recording once: seconds without the prompt, and the rounds.
+
+        An adaptive policy also has prompt lookup and may stop inside a draft, unless the draft is to be
+        ``whole``.
+        """
+        lane, other = Lane(self.target), Lane(self.draft)
+        lane.prefill([1] * CONTEXT)
+        other.prefill([1] * CONTEXT)
+        go_on = policy.go_on if isinstance(policy, Adaptive) and not whole else None
+        model = StagedDrafter(other, dense, ExactTranslator(self.tokenizer), self.healer, go_on, at=1)
+        known = [*dense.prompt, dense.tokens[0]]
+        drafter: Any = model
+        if isinstance(policy, Adaptive):
+            drafter = AutoDrafter(policy, LookupDrafter(self.tokenizer, known), cast(ModelDrafter, model))
+        state = State(Tail.of(self.tokenizer, dense.tokens[:1]), dense.tokens[0])
+        limits = Limits(frozenset(), len(dense.tokens) - 1)
+        choice = RecordedChoice(tokens=dense.tokens[1:])
+        run = Decoding(lane, self.tokenizer, drafter, choice, limits, policy, state, [0])
+        mx.synchronize()
+        begin = time.perf_counter()
+        rounds = list(run.rounds())
+        return time.perf_counter() - begin, rounds

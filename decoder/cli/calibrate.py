@@ -140,7 +140,7 @@ def _print(profile: Profile) -> None:
         table.add_row(str(t.context), *(f"{1e3 * s:.2f}" for s in times), roofs.get(t.context, "—"))
     console.print(table)
     table = Table(box=None, header_style="bold", pad_edge=False, title="Drafts: ms", title_justify="left")
-    for title in ("draft", "context", "fixed", "each step", "compiled step", "translation"):
+    for title in ("draft", "context", "fixed", "each step", "unfused step", "translation"):
         table.add_column(title, justify="left" if title == "draft" else "right")
     for row in _draft_rows(profile):
         table.add_row(*row)
@@ -156,6 +156,6 @@ def _draft_rows(profile: Profile) -> Iterator[tuple[str, ...]]:
         translation = "—" if seconds is None else f"{1e3 * seconds:.3f}"
         for context in draft.step_curve.contexts:
             fixed, each = draft.step_curve.line(context)
-            fast = "—" if draft.compiled is None else f"{1e3 * Curve(draft.compiled).line(context)[1]:.2f}"
-            times = (f"{1e3 * fixed:.2f}", f"{1e3 * each:.2f}", fast, translation)
+            plain = "—" if draft.unfused is None else f"{1e3 * Curve(draft.unfused).line(context)[1]:.2f}"
+            times = (f"{1e3 * fixed:.2f}", f"{1e3 * each:.2f}", plain, translation)
             yield draft.model.name, str(context), *times

@@ -13,12 +13,11 @@ from click.testing import CliRunner, Result
 from decoder import shapes
 from decoder.calibrate import Plan, Subject, calibrate
 from decoder.cli import cli
-from decoder.compiled import CompiledSteps
 from decoder.errors import ModelError, ProfileUsageError
 from decoder.lane import Lane
 from decoder.measure import interleaved, spread
 from decoder.profile import Profile, read, write
-from decoder.runner import Runner, compiled_cases
+from decoder.runner import Runner
 from decoder.shapes import build
 from decoder.subjects import from_shape
 from decoding import makers as tiny
@@ -31,7 +30,7 @@ def subjects() -> tuple[Subject, Subject]:
     rows = [len(t.vocabulary.table) for t in (target, draft)]
     return (
         Subject("cel", tiny.random_model(rows[0], 1), target),
-        Subject("szkic", tiny.random_model(rows[1], 2), draft),
+        Subject("szkic", tiny.random_model.__wrapped__(rows[1], 2), draft),  # of its own: it is fused
     )
 
 
@@ -50,7 +49,7 @@ def test_everything_is_measured():
     assert [(t.context, t.n) for t in profile.plain] == [(8, 1), (24, 1)]
     draft = profile.draft("szkic")
     assert {(t.context, t.n) for t in draft.steps} == {(c, k) for c in (8, 24) for k in (1, 2)}
-    assert draft.compiled is not None and draft.compiled_note is None and len(draft.compiled) == 4
+    assert draft.unfused is not None and draft.unfused_note is None and len(draft.unfused) == 4
     assert draft.translate.median > 0 and draft.follow.median > 0
     assert profile.translate_s("szkic") == draft.translate.median + draft.follow.median
     timings = (*profile.plain, *profile.verify, *profile.prefill, *draft.steps, *draft.feed, *draft.prefill)
@@ -88,20 +87,6 @@ def test_a_case_leaves_the_cache_as_it_found_it(name):
     arguments = () if name in ("plain", "trim") else (3,)
     assert getattr(runner, name)(*arguments) > 0
     assert runner.lane.length == 10 == runner.lane.cache[0].offset
-
-
-def test_the_compiled_step_gives_the_tokens_of_the_plain_one():
-    runner = Runner(tiny.random_model(300, 5))
-    runner.grow_to(20)
-    compiled = CompiledSteps(runner.lane, 9)
-    assert compiled.draft(runner.token, 8) == runner.drafted(8)
-    assert compiled.draft(runner.token, 8) == runner.drafted(8)  # and again from the same place
-
-
-def test_where_a_step_cannot_be_compiled():
-    model = tiny.Scripted(30, lambda ids: ids[-1])
-    cases, note = compiled_cases(Runner(model), (1, 2))
-    assert cases == {} and note == "TypeError: a IdCache has no form of fixed size"
 
 
 def test_order_changes_and_warm_runs_do_not_count():
@@ -206,7 +191,7 @@ def test_from_models_to_a_profile_to_costs(folder):
         "5",
     )
     assert done.exit_code == 0, done.output
-    assert "n = 16" in done.stdout and "compiled step" in done.stdout and f"profile: {profile}" in done.stderr
+    assert "n = 16" in done.stdout and "unfused step" in done.stdout and f"profile: {profile}" in done.stderr
     assert [t.n for t in read(profile).verify] == list(range(1, 17))
     done = run(
         "cost", str(profile), "--json", "--acceptance", "0.5", "-k", "1,4", "--html", str(folder / "k.html")
