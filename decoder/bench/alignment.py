@@ -20,13 +20,21 @@ SLICES = {"overall": "", "inside_words": "_inside_words"}
 
 @dataclass(frozen=True)
 class Aligned:
-    """One pair on one corpus. Values are shares by measure, over all boundaries or those inside words."""
+    """One pair on one corpus. Values are shares by measure, over all boundaries or those inside words;
+    ``page`` is tokalign's report of the result, where it stands beside it."""
 
     draft: str
     fingerprint: str
     corpus: str
     documents: int
     values: Mapping[str, float]
+    page: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """The draft; of a file its folder's name, which tells it apart."""
+        path = Path(self.draft)
+        return path.parent.name if path.name == "tokenizer.json" else path.name
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,8 @@ def read_alignment(path: Path) -> list[Aligned]:
         content = json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
         if content.get("schema") != SCHEMA:
             raise ValueError(f"its schema is {content.get('schema')!r}, not {SCHEMA!r}")
-        return list(_pairs(content))
+        page = path.with_name(path.name.partition(".")[0] + ".html")
+        return list(_pairs(content, page if page.exists() else None))
     except OSError as error:
         raise BenchError(f"the result {path} cannot be read: {error.strerror or error}.") from error
     except (ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
@@ -61,7 +70,7 @@ def read_alignment(path: Path) -> list[Aligned]:
         ) from error
 
 
-def _pairs(content: Mapping[str, Any]) -> Iterator[Aligned]:
+def _pairs(content: Mapping[str, Any], page: Path | None) -> Iterator[Aligned]:
     prints = {d["name"]: d["fingerprint"] for d in content["drafts"]}
     sizes = {c["name"]: c["documents"] for c in content["corpora"]}
     for pair in content["pairs"]:
@@ -72,7 +81,7 @@ def _pairs(content: Mapping[str, Any]) -> Iterator[Aligned]:
             for r in rows
             if r["slice_kind"] in SLICES and r["metric"] in MEASURES and r["value"] is not None
         }
-        yield Aligned(pair["draft"], prints[pair["draft"]], pair["corpus"], sizes[pair["corpus"]], values)
+        yield Aligned(pair["draft"], prints[pair["draft"]], pair["corpus"], sizes[pair["corpus"]], values, page)
 
 
 def points(

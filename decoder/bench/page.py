@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from urllib.parse import quote
 
 import altair as alt
 import jinja2
@@ -33,13 +35,17 @@ def write_page(
     polish: str | None = None,
 ) -> None:
     """Write the page, whole or not at all. Raises OSError."""
-    write_text(path, page_html(bench, sections(bench, rounds, aligned, profile, polish)))
+    write_text(path, page_html(bench, sections(bench, rounds, aligned, profile, polish), path.parent))
 
 
-def page_html(bench: Bench, parts: Sequence[Section]) -> str:
-    """The page's text, the same for the same bench. All of it is escaped but this package's own script."""
+def page_html(bench: Bench, parts: Sequence[Section], folder: Path = Path()) -> str:
+    """The page's text, the same for the same bench; links are relative to ``folder``.
+
+    All of it is escaped but this package's own script.
+    """
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
+    environment.filters["relative"] = lambda to: quote(Path(os.path.relpath(to, folder)).as_posix())
     source = resources.files("decoder.bench").joinpath("report.html.j2").read_text(encoding="utf-8")
     identity = bench.identity
     page = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from decoder.bench.charts import Spec
@@ -27,6 +28,14 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Link:
+    """A file to go on to; the page links to it from where the page itself is written."""
+
+    text: str
+    path: Path
+
+
+@dataclass(frozen=True)
 class Section:
     """A heading and what stands under it."""
 
@@ -36,6 +45,7 @@ class Section:
     charts: Sequence[Spec] = ()
     tables: Sequence[Table] = ()
     examples: Sequence[Mapping[str, Any]] = field(default=())
+    links: Sequence[Link] = ()
 
 
 def filled(table: Table) -> Table:

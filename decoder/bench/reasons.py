@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from decoder.bench import findings
@@ -13,7 +12,7 @@ from decoder.bench.comparison import difference
 from decoder.bench.examples import Example
 from decoder.bench.findings import signed
 from decoder.bench.grouping import PUBLISHED, Bench, family
-from decoder.bench.parts import Section, Table, shares
+from decoder.bench.parts import Link, Section, Table, shares
 from decoder.bench.rows import LOSSES
 from decoder.bench.table import NONE, interval, percent
 
@@ -116,10 +115,13 @@ def alignment(bench: Bench, aligned: Sequence[Aligned]) -> Section | None:
             "independent, so this is a description and no test."
         )
     measures = sorted({name for a in aligned for name in a.values})
-    rows = [[Path(a.draft).name, a.corpus, *(percent(a.values.get(m)) for m in measures)] for a in aligned]
+    rows = [[a.name, a.corpus, *(percent(a.values.get(m)) for m in measures)] for a in aligned]
     head = ("draft vocabulary", "corpus", *(m.replace("_", " ") for m in measures))
     table = Table("Agreement of boundaries, as tokalign measured it", head, rows)
-    return Section("Loss and agreement of boundaries", texts, charts=[alignment_chart(found)], tables=[table])
+    pages = dict.fromkeys(a.page for a in aligned if a.page is not None)
+    links = [Link(f"tokalign's report of these pairs: {page.name}", page) for page in pages]
+    chart = alignment_chart(found)
+    return Section("Loss and agreement of boundaries", texts, charts=[chart], tables=[table], links=links)
 
 
 def _gaps(bench: Bench, better: str, worse: str) -> Iterator[tuple[str, str, float]]:
