@@ -37,8 +37,8 @@ class KnownCosts:
 class Adaptive:
     """The policy behind ``k = auto``.
 
-    A round of k draft tokens is expected to emit 1 + r·E(k) tokens, E(k) being the draft tokens that pass and
-    r the target tokens that one of them is worth, and to take draft(k) + verify(1 + r·k) + overhead. The k
+    A round of k draft tokens is expected to emit 1 + E(r·k) tokens, r being the candidates that one of them
+    becomes and E(n) how many of n candidates pass, and to take draft(k) + verify(1 + r·k) + overhead. The k
     with the best ratio is drafted, 0 (plain decoding) included. Time lost against plain decoding is kept
     within a small share of all time: where drafts lose, they are tried again only when the account allows it,
     which is how a change of content is noticed.
@@ -56,7 +56,7 @@ class Adaptive:
         self._model = model
         self._longest = longest
         self._survival: dict[Source, Survival] = {
-            "model": Survival(longest, PRIOR),
+            "model": Survival(WIDEST, PRIOR),
             "lookup": Survival(WIDEST, PRIOR),
         }
         self._confidence = Confidence()
@@ -114,9 +114,8 @@ class Adaptive:
         alive = 1.0
         for c in confidence:
             alive *= self._confidence.chance(c)
-        typical = self._survival["model"].rates()[min(len(confidence), self._longest - 1)]
-        gain = self._worth * alive * (typical + typical * typical)
         k = len(confidence)
+        gain = alive * self._survival["model"].expected(2 * self._worth, after=k * self._worth)
         cost = self._draft.at(k + 2) - self._draft.at(k) + self._verified(k + 2) - self._verified(k)
         return gain > cost / self._step_s()
 
@@ -131,18 +130,22 @@ class Adaptive:
             options["lookup", k] = (1 + self._survival["lookup"].expected(k)) / seconds
         for k in range(1, self._longest + 1 if self._model else 1):
             seconds = self._draft.at(k) + self._verified(k) + overhead
-            options["model", k] = (1 + self._worth * self._survival["model"].expected(k)) / seconds
+            options["model", k] = (1 + self._survival["model"].expected(self._worth * k)) / seconds
         return options
 
     def _verified(self, k: int) -> float:
-        """Seconds to verify what ``k`` draft tokens become."""
-        return self._verify.at(self.width(1 + max(1, round(self._worth * k))))
+        """Seconds to verify what ``k`` draft tokens become, as a mean of the whole numbers around."""
+        n = 1 + self._worth * k
+        whole = int(n)
+        few, many = (self._verify.at(self.width(m)) for m in (whole, whole + 1))
+        return few + (many - few) * (n - whole)
 
     def _may_try(self, source: Source, k: int) -> bool:
         """Whether a losing draft may be tried: its expected loss fits into the account, and it could win."""
         rate = self._options()[source, k]
-        seconds = (1 + self._worth * self._survival[source].expected(k)) / rate
-        best = (1 + self._worth * k) / seconds
+        worth = self._worth if source == "model" else 1.0
+        seconds = (1 + self._survival[source].expected(worth * k)) / rate
+        best = (1 + worth * k) / seconds
         loss = seconds - self._step_s()
         return best > 1 / self._step_s() and self._lead + self._account() > loss
 
@@ -168,13 +171,11 @@ class Adaptive:
 
     def _learn_draft(self, done: Round) -> None:
         p = done.proposal
-        passed = drafted_right(done)
         self._draft.observe(len(p.drafted), p.draft_s)
-        self._survival["model"].observe(len(p.drafted), passed)
+        self._survival["model"].observe(len(done.candidates), done.accepted)
+        self._worth += 0.1 * (len(done.candidates) / len(p.drafted) - self._worth)
         if p.confidence:
-            self._confidence.observe(p.confidence, passed)
-        if done.candidates:
-            self._worth += 0.1 * (len(done.candidates) / len(p.drafted) - self._worth)
+            self._confidence.observe(p.confidence, drafted_right(done))
 
 
 def drafted_right(done: Round) -> int:

@@ -70,19 +70,19 @@ def curve(known: Mapping[int, float]) -> Callable[[int], float]:
 
 
 class Survival:
-    """How far drafts get: for each position the share of drafts reaching it that pass it, decayed.
+    """How far candidates get: for each position the share of rounds reaching it that pass it, decayed.
 
     A position without evidence borrows that of all positions, and all of them lean on ``prior``.
     """
 
-    def __init__(self, positions: int, prior: float, decay: float = 0.95) -> None:
+    def __init__(self, positions: int, prior: float, decay: float = 0.97) -> None:
         self._passed = [0.0] * positions
         self._tried = [0.0] * positions
         self._prior = prior
         self._decay = decay
 
     def observe(self, length: int, passed: int) -> None:
-        """Note a draft of ``length`` tokens of which the first ``passed`` were right."""
+        """Note ``length`` candidates of which the first ``passed`` were right."""
         for j in range(min(length, passed + 1, len(self._tried))):
             self._tried[j] = self._tried[j] * self._decay + 1
             self._passed[j] = self._passed[j] * self._decay + (j < passed)
@@ -92,12 +92,18 @@ class Survival:
         pooled = (sum(self._passed) + 2 * self._prior) / (sum(self._tried) + 2)
         return [(p + 2 * pooled) / (t + 2) for p, t in zip(self._passed, self._tried, strict=True)]
 
-    def expected(self, length: int) -> float:
-        """Expected number of passed positions in a draft of ``length`` tokens."""
-        total, alive = 0.0, 1.0
-        for rate in self.rates()[:length]:
-            alive *= rate
-            total += alive
+    def expected(self, length: float, after: float = 0.0) -> float:
+        """Expected number of candidates that pass among ``length`` behind the first ``after``, which passed.
+
+        Fractional numbers are means over rounds; they count a part of a position.
+        """
+        rates = self.rates()
+        total, alive, at = 0.0, 1.0, after
+        while at < after + length and at < len(rates):
+            step = min(int(at) + 1 - at, after + length - at)
+            alive *= rates[int(at)] ** step
+            total += alive * step
+            at += step
         return total
 
 
