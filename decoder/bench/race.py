@@ -42,16 +42,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     if given.device:
         mx.set_default_device(mx.Device(getattr(mx, given.device)))
+    rows: list[dict[str, Any]] = []
     try:
-        rows = []
         for row in _staged(given) if given.staged else _pairs(given):
             rows.append(row)
+            with given.out.open("a" if len(rows) > 1 else "w", encoding="utf-8") as lines:
+                lines.write(json.dumps(row) + "\n")  # at once, so that an interrupted race keeps its runs
             if row["repeat"] == 0:
                 print(row["draft"], row["group"], row["prompt"], row["mode"], file=sys.stderr, flush=True)
     except TokalignError as error:
         print(f"race: {error}", file=sys.stderr)
         return error.exit_code
-    write_text(given.out, "".join(json.dumps(r) + "\n" for r in rows))
     for r in ratios(rows):
         shares = f"draft {r.draft_share:.0%} translate {r.translate_share:.1%} verify {r.verify_share:.0%}"
         spread = f"{r.ratio:.3f} ({r.low:.3f} to {r.high:.3f}, n = {r.n})"

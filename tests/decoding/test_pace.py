@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from decoding import makers as tiny
 
 from decoder.bench.dense import Dense, record
 from decoder.bench.pace import PLAIN, errors, pair_modes, ratios, rows_of, staged_modes, staged_policies
@@ -14,6 +13,7 @@ from decoder.bench.staged import Stage
 from decoder.generation import load_pair
 from decoder.healing import Healer
 from decoder.policy import KnownCosts
+from decoding import makers as tiny
 
 
 @pytest.fixture(scope="module")
