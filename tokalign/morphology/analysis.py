@@ -181,3 +181,9 @@ def _decide(form: str, readings: list[_Reading]) -> Analysis:
 def _standing(reading: _Reading) -> int:
     """Order of the readings that may be shown: closed classes and infinitives go first."""
     return 0 if reading.pos in _CLOSED or reading.tag.startswith("inf") else 1
+
+
+def verdicts(forms: Iterable[str]) -> list[tuple[Kind, str | None, tuple[int, ...]]]:
+    """Of each form its kind, part of speech and boundaries, as in :class:`Analysis`."""
+    found = (_analyse(form) for form in forms)
+    return [(a.kind, a.pos, a.boundaries) for a in found]

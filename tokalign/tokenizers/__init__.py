@@ -2,7 +2,8 @@
 
 from tokalign.tokenizers.catalogue import ALIASES
 from tokalign.tokenizers.sources import load
-from tokalign.tokenizers.tokenizer import Segmentation, Source, Tokenizer, Unaligned
+from tokalign.tokenizers.segmentation import Segmentation, Segmentations, Unaligned
+from tokalign.tokenizers.tokenizer import Source, Tokenizer
 from tokalign.tokenizers.vocabulary import WORD_START, Vocabulary
 
-__all__ = ["ALIASES", "WORD_START", "Segmentation", "Source", "Tokenizer", "Unaligned", "Vocabulary", "load"]
+__all__ = ["ALIASES", "WORD_START", "Segmentation", "Segmentations", "Source", "Tokenizer", "Unaligned", "Vocabulary", "load"]

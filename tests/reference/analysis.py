@@ -1,0 +1,183 @@
+"""Inflection boundary of a word form out of context: all its dictionary readings, weighed by one policy.
+
+Dictionary: SGJP as packed with Morfeusz 2 (``praet="composite"``: robiłem and zrobiłbym are one form each).
+
+Policy. A reading of lower standing is dropped where a better one exists: readings marked rare or obsolete,
+vocatives, depreciatives, plural gerunds (``użyć`` as a genitive), interjections, abbreviations; and names,
+where a function word is written with a capital. What is left decides:
+
+* every inflected reading shares an offset: "ending", with the shared offsets;
+* inflected readings contradict each other, or an uninflected function word (``może``, ``nie``, ``potem``) or
+  a zero ending stands beside them: "ambiguous", with the union of the offsets, so that a metric can leave
+  the form out (what a recall needs) or count it leniently;
+* only zero endings (``dom``, ``rób``, ``ksiąg``): "zero"; only uninflected words, adverbs included:
+  "uninflected"; neither has offsets. Indeclinable nouns never outvote inflected ones (``Kowalski``, a woman).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import morfeusz2
+import polars as pl
+
+from tokalign.errors import UsageError
+from tokalign.morphology.endings import Cut, cut
+
+Kind = Literal["ending", "zero", "ambiguous", "uninflected", "unknown"]
+
+FORMS_SCHEMA = pl.Schema(
+    [
+        ("form", pl.String()),
+        ("boundaries", pl.List(pl.Int32())),
+        ("pos", pl.String()),
+        ("lemma", pl.String()),
+        ("tag", pl.String()),
+        ("kind", pl.String()),
+    ]
+)
+
+_POS = {
+    **dict.fromkeys(("subst", "depr", "ger"), "noun"),
+    **dict.fromkeys(("fin", "bedzie", "praet", "cond", "impt", "imps", "inf", "pcon", "pant"), "verb"),
+    **dict.fromkeys(("winien", "pred", "aglt"), "verb"),
+    **dict.fromkeys(("adj", "adja", "adjp", "adjc", "ppas", "pact", "pacta"), "adj"),
+    **dict.fromkeys(("num", "numcomp"), "num"),
+    **dict.fromkeys(("ppron12", "ppron3", "siebie"), "pron"),
+    **dict.fromkeys(("conj", "comp"), "conj"),
+    **dict.fromkeys(("part", "qub"), "part"),
+    "adv": "adv",
+    "prep": "prep",
+}
+# Nouns in SGJP.
+_PRONOUNS = frozenset(("kto", "co", "nikt", "nic", "ktoś", "coś", "ktokolwiek", "cokolwiek", "któż", "cóż"))
+_FUNCTION = frozenset({"prep", "conj", "part", "adv"})
+_CLOSED = _FUNCTION | {"pron", "num"}  # named first: far more frequent than the nouns they are written like
+_LOW_CLASSES = frozenset({"depr", "interj", "brev", "prefs", "prefa", "frag", "xxs", "adja", "pacta"})
+_LOW_LABELS = ("rzad.", "daw.", "przest.", "arch.", "gwar.")
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the dictionary says of one form, out of context.
+
+    ``boundaries``: character offsets in ``form``, ascending; empty unless ``kind`` is "ending" or
+    "ambiguous". ``pos``: noun, verb, adj, num, pron, adv, prep, conj, part or other, after the SGJP class
+    (``ten`` is an adj, gerunds are nouns, participles adj; but ``kto``, ``co`` and kin pron); ``None`` where
+    the form is unknown. ``lemma`` and ``tag`` are those of one reading that has this ``pos``; the homonym
+    mark of the lemma is removed.
+    """
+
+    form: str
+    boundaries: tuple[int, ...]
+    pos: str | None
+    lemma: str | None
+    tag: str | None
+    kind: Kind
+
+
+class _Reading(NamedTuple):
+    pos: str
+    lemma: str
+    tag: str
+    cut: Cut
+    offsets: tuple[int, ...]
+
+
+@lru_cache(maxsize=100_000)
+def analyse(form: str) -> Analysis:
+    """Analysis of one word form (NFC); anything but letters, or nothing at all, is "unknown".
+
+    Capitals are matched as they are first and as small letters where that fails. Words fused with a form of
+    być or with by (``abym``, ``tyś``) count as uninflected, with the reading of their first part.
+    """
+    return _analyse(form)
+
+
+def analyse_forms(forms: Iterable[str]) -> pl.DataFrame:
+    """One row per distinct form in order of first appearance, columns ``FORMS_SCHEMA``; may be empty.
+
+    ``boundaries`` is an empty list where there is none; ``pos``, ``lemma``, ``tag`` are null if unknown.
+
+    Raises ``UsageError`` for a form that is no string.
+    """
+    rows = []
+    for form in dict.fromkeys(forms):
+        if not isinstance(form, str):
+            raise UsageError(f"Word form {form!r} is no string; drop nulls before the analysis.")
+        found = _analyse(form)
+        rows.append((form, list(found.boundaries), found.pos, found.lemma, found.tag, found.kind))
+    return pl.DataFrame(rows, schema=FORMS_SCHEMA, orient="row")
+
+
+@lru_cache(maxsize=1)
+def _morfeusz() -> morfeusz2.Morfeusz:
+    return morfeusz2.Morfeusz(generate=False, praet="composite")
+
+
+def _analyse(form: str) -> Analysis:
+    lowered = form.lower()
+    edges = _morfeusz().analyse(form) if form.isalpha() and len(lowered) == len(form) else []
+    if not edges or any(tag == "ign" for _, _, (_, _, tag, _, _) in edges):
+        return Analysis(form, (), None, None, None, "unknown")
+    last = max(end for _, end, _ in edges)
+    whole = [entry for start, end, entry in edges if start == 0 and end == last]
+    if not whole:  # fused words
+        _, _, (_, lemma, tag, _, _) = edges[0]
+        return Analysis(form, (), _pos(tag), lemma.partition(":")[0], tag, "uninflected")
+    readings = [_reading(lowered, lemma, tag) for _, lemma, tag, _, _ in _best(whole)]
+    if form != lowered and any(r.pos in _FUNCTION for r in readings):
+        readings = [r for r in readings if r.lemma[0].islower()]  # Ale opens a sentence, it names no Ala
+    return _decide(form, readings)
+
+
+def _best(entries: list[tuple]) -> list[tuple]:
+    """Entries of Morfeusz without those of lower standing, unless there are no others."""
+    if len(entries) == 1:
+        return entries
+    return [entry for entry in entries if not _is_low(entry)] or entries
+
+
+def _is_low(entry: tuple) -> bool:
+    _, _, tag, _, labels = entry
+    cls, _, rest = tag.partition(":")
+    if cls in _LOW_CLASSES or rest[2:6] == ":voc" or tag.startswith("ger:pl"):
+        return True
+    return bool(labels) and any(mark in label for label in labels for mark in _LOW_LABELS)
+
+
+def _reading(lowered: str, lemma: str, tag: str) -> _Reading:
+    pos = "pron" if lemma.partition(":")[0] in _PRONOUNS and tag.startswith("subst") else _pos(tag)
+    return _Reading(pos, lemma, tag, *cut(lowered, lemma, tag))
+
+
+def _pos(tag: str) -> str:
+    return _POS.get(tag.partition(":")[0], "other")
+
+
+def _decide(form: str, readings: list[_Reading]) -> Analysis:
+    """Apply the policy of the module to at least one reading."""
+    ending = [r for r in readings if r.cut == "ending"]
+    zero = [r for r in readings if r.cut == "zero"]
+    function = [r for r in readings if r.cut == "uninflected" and r.pos in _FUNCTION]
+    kind: Kind
+    offsets: set[int] = set()
+    if ending:
+        shared = set(ending[0].offsets).intersection(*(r.offsets for r in ending))
+        kind = "ending" if shared and not zero and not function else "ambiguous"
+        offsets = shared if kind == "ending" else {o for r in ending for o in r.offsets}
+        group = readings if kind == "ambiguous" else ending
+    else:
+        kind = "zero" if zero and not function else "uninflected"
+        group = zero if kind == "zero" else function or readings
+    shown = min(group, key=_standing)
+    lemma = shown.lemma.partition(":")[0]
+    return Analysis(form, tuple(sorted(offsets)), shown.pos, lemma, shown.tag, kind)
+
+
+def _standing(reading: _Reading) -> int:
+    """Order of the readings that may be shown: closed classes and infinitives go first."""
+    return 0 if reading.pos in _CLOSED or reading.tag.startswith("inf") else 1
