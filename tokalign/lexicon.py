@@ -5,9 +5,12 @@ The one place that asks the morphology; everything about single words is joined 
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import polars as pl
 
+from tokalign.lexicon_file import LexiconFile
 from tokalign.morphology import verdicts
 
 NO_DIACRITIC = "none"
@@ -29,35 +32,59 @@ LEXICON_SCHEMA = pl.Schema(
 """One row per form. ``offsets``: bytes into the form at which its ending may start, empty where the
 dictionary tells none."""
 
+_MOST = 4_000_000  # forms remembered; a form beyond is analysed each time it is asked for
+_LONGEST = 255  # characters; no dictionary has longer words, and their readings are not looked for
+
 
 class Lexicon:
-    """Remembers every form it was asked for, so that each is analysed once."""
+    """Remembers the forms it was asked for, here and, with a file, from one run to the next."""
 
-    def __init__(self) -> None:
-        self._known = LEXICON_SCHEMA.to_frame()
+    def __init__(self, file: LexiconFile | None = None) -> None:
+        self._file = file
+        self._known = LEXICON_SCHEMA.to_frame() if file is None else file.read(LEXICON_SCHEMA)
+        self._kept = self._known.height
 
     def of(self, forms: pl.Series) -> pl.DataFrame:
         """The rows (``LEXICON_SCHEMA``) of these forms, in their order."""
         asked = forms.rename("form").to_frame()
-        new = asked.unique().join(self._known, on="form", how="anti")
+        known = self._known
+        new = asked.unique().join(known, on="form", how="anti")
         if new.height:
-            self._known = pl.concat([self._known, describe(new["form"].sort())])
-        return asked.join(self._known, on="form", how="left", maintain_order="left")
+            known = pl.concat([known, describe(new["form"].sort())])
+            if known.height <= _MOST:
+                self._known = known
+        return asked.join(known, on="form", how="left", maintain_order="left")
+
+    def keep(self) -> None:
+        """Write what is new to the file, where there is enough of it to be worth the writing."""
+        new = self._known.height - self._kept
+        if self._file is not None and new * 50 > self._known.height:
+            self._file.write(self._known)
+            self._kept = self._known.height
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The one lexicon of the process, with the file of this machine."""
+    return Lexicon(LexiconFile.here())
 
 
 def describe(forms: pl.Series) -> pl.DataFrame:
     """Analyse distinct forms; the frame has ``LEXICON_SCHEMA``, one row per form in the order given."""
     given = forms.to_list()
-    kinds, parts, offsets = zip(*verdicts(given), strict=True) if given else ((), (), ())
-    return pl.DataFrame(
+    found = verdicts(form if len(form) <= _LONGEST else "" for form in given)
+    offsets = [_bytes(form, at) if at else "" for form, (_, _, at) in zip(given, found, strict=True)]
+    frame = pl.DataFrame(
         {
-            "form": given,
-            "inflection": kinds,
-            "pos": [UNKNOWN if part is None else part for part in parts],
-            "offsets": [
-                [len(form[:at].encode()) for at in found] if found else []
-                for form, found in zip(given, offsets, strict=True)
-            ],
-        },
-        schema=LEXICON_SCHEMA,
+            "form": forms,
+            "inflection": pl.Series([kind for kind, _, _ in found], dtype=pl.Enum(INFLECTION)),
+            "pos": pl.Series([pos or UNKNOWN for _, pos, _ in found], dtype=pl.Enum(PARTS_OF_SPEECH)),
+            "offsets": pl.Series(offsets, dtype=pl.String),
+        }
     )
+    return frame.with_columns(pl.col("offsets").str.extract_all(r"\d+")).cast(dict(LEXICON_SCHEMA))
+
+
+def _bytes(form: str, boundaries: tuple[int, ...]) -> str:
+    """Boundaries in characters as boundaries in bytes, written one behind another."""
+    return " ".join(str(len(form[:at].encode())) for at in boundaries)

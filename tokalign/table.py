@@ -15,7 +15,7 @@ from tokalign.chunks import Chunks
 from tokalign.counts import SIDES
 from tokalign.documents import WIDTH, document_rows, fill
 from tokalign.grid import SHAPE
-from tokalign.lexicon import Lexicon
+from tokalign.lexicon import lexicon
 from tokalign.marks import Marks
 from tokalign.measurement import (
     EXCLUDED,
@@ -73,7 +73,7 @@ class _Tally:
         self._chunks = Chunks()
         self._samples = Samples()
         self._types = Types()
-        self._kinds = Kinds(Lexicon())
+        self._kinds = Kinds(lexicon())
         self._block = _Block()
         self._given = 0
         self._units = [Units(FULL, np.zeros(0, dtype=np.uint64), np.zeros((0, *SHAPE), dtype=np.int64))]
@@ -146,6 +146,7 @@ class _Tally:
 
     def measurement(self) -> Measurement:
         self._close()
+        lexicon().keep()
         return Measurement(
             units=self._units[0],
             given=self._given,
