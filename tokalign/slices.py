@@ -6,6 +6,8 @@ holds of words is how often it has each kind; from there, counts are sums of sma
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -14,14 +16,15 @@ from tokalign.boundaries import Ints
 from tokalign.counts import SIDES, WORD_COUNTS
 from tokalign.grid import COLUMN, ENDINGS, FIRST
 from tokalign.index import Index
-from tokalign.lexicon import INFLECTION, LENGTH_OF, Lexicon
+from tokalign.lexicon import INFLECTION, LENGTH_OF, LENGTHS, PARTS_OF_SPEECH, Lexicon
 from tokalign.marks import BOTH, DRAFT, TARGET, near_misses
-from tokalign.occurrences import Words
-from tokalign.units import summed
+from tokalign.occurrences import Words, ranges
 from tokalign.words import DIACRITICS
 
-_PLACES = [COLUMN[c] for c in WORD_COUNTS]
-_ENDINGS = [WORD_COUNTS.index(c) for c in ENDINGS]
+_LETTERS = len(DIACRITICS) + 1
+_CELLS = (len(INFLECTION), len(PARTS_OF_SPEECH), len(LENGTHS))
+_LOOSE = np.array([float(c not in ENDINGS) for c in WORD_COUNTS])  # 0 for what only told endings count
+_AT_ONCE = 1 << 15  # pairs of unit and kind
 _ENDING = INFLECTION.index("ending")
 # What is about single words, and in "overall" too; bytes, characters and tokens there are those of all the text.
 _OF_TEXT = ("bytes", "chars", "tokens_", "boundaries_")
@@ -53,31 +56,64 @@ class Kinds:
         self._of_type = np.concatenate([self._of_type, numbers])
 
     def fill(self, grid: NDArray[np.int64], units: Ints, types: Ints) -> None:
-        """Add word occurrences, each of a unit and a type, to the units' grids (u, *``grid.SHAPE``)."""
-        kinds = self._rows[:, len(WORD_COUNTS) :]
-        rank = np.lexsort(kinds[:, :3].T)  # kinds of the same slices beside each other
-        place = np.empty_like(rank)
-        place[rank] = np.arange(rank.size)
-        unit, kind, times = _tallied(units, place[self._of_type[types]], rank.size)
-        if not unit.size:
-            return
-        rows = self._rows[rank][kind]
-        counts, keys = rows[:, : len(WORD_COUNTS)] * times[:, None], rows[:, len(WORD_COUNTS) :]
-        change = np.append(True, (np.diff(unit) != 0) | (np.diff(keys[:, :3], axis=0) != 0).any(axis=1))
-        first = np.flatnonzero(change)
-        together = np.add.reduceat(counts, first, axis=0)
-        inflection, pos, length = keys[first, :3].T
-        _put(grid, "inflection", unit[first], inflection, together)
-        told = inflection == _ENDING
-        together[np.ix_(~told, _ENDINGS)] = 0
-        _put(grid, "pos", unit[first], pos, together)
-        _put(grid, "word_length", unit[first], length, together)
-        _put(grid, "inside_words", unit[first], np.zeros_like(pos), together)
+        """Put word occurrences, each of a unit and a type, into the units' grids (u, *``grid.SHAPE``).
+
+        Sums are taken in floating point, which is exact for counts below 2**53.
+        """
+        pairs = _tallied(units, self._of_type[types], len(self._rows))
+        known = _Columns(self._rows)
+        at = np.searchsorted(pairs[0], np.arange(len(grid) + 1))
+        first = 0
+        while first < len(grid):  # so many units at a time that a processor's cache holds what is summed
+            last = max(first + 1, int(np.searchsorted(at, at[first] + _AT_ONCE, side="right")) - 1)
+            unit, kind, times = (part[at[first] : at[last]] for part in pairs)
+            known.fill(grid[first:last], unit - first, kind, times.astype(np.float64))
+            first = last
         grid[:, FIRST["overall"], _ABOUT_WORDS] = grid[:, FIRST["inside_words"], _ABOUT_WORDS]
-        counts[np.ix_(keys[:, 0] != _ENDING, _ENDINGS)] = 0
-        for i in range(len(DIACRITICS) + 1):
-            has = np.flatnonzero(keys[:, 3] & (1 << i))
-            _put(grid, "diacritic", unit[has], np.full_like(has, i), counts[has])
+
+
+class _Columns:
+    """What is known of all kinds of words, column by column."""
+
+    def __init__(self, rows: NDArray[np.int64]) -> None:
+        self._counts = np.ascontiguousarray(rows[:, : len(WORD_COUNTS)].T, dtype=np.float64)
+        keys = rows[:, len(WORD_COUNTS) :]
+        self._told = keys[:, 0] == _ENDING
+        self._cell = np.ravel_multi_index(tuple(keys[:, :3].T), _CELLS)
+        kinds, self._letter = np.nonzero((keys[:, 3:] >> np.arange(_LETTERS)) & 1)
+        self._letters = np.bincount(kinds, minlength=len(rows))  # how many of ``_letter`` each kind has
+        self._at = np.cumsum(self._letters) - self._letters
+
+    def fill(self, grid: NDArray[np.int64], unit: Ints, kind: Ints, times: NDArray[np.float64]) -> None:
+        """Put what units have ``times`` of a kind, each of shape (p,), into the units' grids."""
+        size = len(grid)
+        cell = unit * prod(_CELLS) + self._cell[kind]
+        each = self._letters[kind]
+        has = np.repeat(np.arange(kind.size), each)
+        spot = unit[has] * _LETTERS + self._letter[ranges(self._at[kind], each)]
+        strict = times * self._told[kind]
+        found = np.empty((len(WORD_COUNTS), size, prod(_CELLS)))
+        letters = np.empty((len(WORD_COUNTS), size, _LETTERS))
+        for i, (name, column) in enumerate(zip(WORD_COUNTS, self._counts, strict=True)):
+            count = column[kind]
+            values = count * times
+            found[i] = np.bincount(cell, values, found[i].size).reshape(found[i].shape)
+            told = count * strict if name in ENDINGS else values
+            letters[i] = np.bincount(spot, told[has], letters[i].size).reshape(letters[i].shape)
+        _put(grid, "diacritic", letters)
+        found = found.reshape(-1, *_CELLS)
+        _put(grid, "inflection", found.sum(axis=(2, 3)).reshape(-1, size, _CELLS[0]))
+        found[:, np.arange(_CELLS[0]) != _ENDING] *= _LOOSE.repeat(size)[:, None, None, None]
+        found = found.reshape(-1, size, *_CELLS).sum(axis=2)
+        _put(grid, "pos", found.sum(axis=3))
+        _put(grid, "word_length", found.sum(axis=2))
+        _put(grid, "inside_words", found.sum(axis=(2, 3))[:, :, None])
+
+
+def _put(grid: NDArray[np.int64], kind: str, counts: NDArray[np.float64]) -> None:
+    """The counts of all slices of a kind, of shape (``WORD_COUNTS``, u, slices)."""
+    for name, found in zip(WORD_COUNTS, counts, strict=True):
+        grid[:, FIRST[kind] : FIRST[kind] + found.shape[1], COLUMN[name]] = found
 
 
 def word_rows(words: Words, lexicon: Lexicon) -> NDArray[np.int64]:
@@ -165,12 +201,3 @@ def _tallied(units: Ints, kinds: Ints, size: int) -> tuple[Ints, Ints, Ints]:
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.size])
     times = np.diff(np.append(first, keys.size))
     return keys[first] // size, keys[first] % size, times
-
-
-def _put(grid: NDArray[np.int64], kind: str, units: Ints, names: Ints, counts: NDArray[np.int64]) -> None:
-    """Add rows of ``WORD_COUNTS``, each of a unit and a slice of this kind, to the grids."""
-    groups = units * grid.shape[1] + FIRST[kind] + names
-    flat = grid.reshape(-1, grid.shape[2])
-    flat[np.unique(groups)[:, None], _PLACES] += summed(counts, groups)
-
-

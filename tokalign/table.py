@@ -35,7 +35,7 @@ from tokalign.units import FULL, Units, digests, grouped, merged, summed
 from tokalign.words import Laid, laid
 
 _BATCH = 500_000  # characters
-_BLOCK = 16_000_000, 8192  # characters and documents
+_BLOCK = 8_000_000, 16_384  # words and documents
 
 Document = tuple[str, str]
 Progress = Callable[[int, int], None]
@@ -178,7 +178,7 @@ class _Block:
         self._size += types.size
 
     def full(self, words: int, documents: int) -> bool:
-        return self._size >= words // 8 or len(self._names) >= documents
+        return self._size >= words or len(self._names) >= documents
 
     def units(self, kinds: Kinds) -> Units:
         depth, prefixes, which = grouped(digests(self._names))
