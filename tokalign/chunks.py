@@ -23,8 +23,8 @@ class Chunks:
         """Count all chunks; returns where those of one token on both sides end, ascending."""
         n, m = marks.chunk_tokens(marks.target), marks.chunk_tokens(marks.draft)
         size = marks.chunk_bytes()
-        large = np.flatnonzero((n >= _SMALL) | (m >= _SMALL))
-        if large.size:
+        if max(n.max(initial=0), m.max(initial=0)) >= _SMALL:
+            large = np.flatnonzero((n >= _SMALL) | (m >= _SMALL))
             columns = {"n": n[large], "m": m[large], "count": np.ones_like(large), "bytes": size[large]}
             rows = pl.DataFrame(columns, schema=CHUNKS_SCHEMA)
             self._large = add_up(pl.concat([self._large, rows]), CHUNKS_SCHEMA, ("n", "m"))

@@ -47,12 +47,13 @@ class Lexicon:
     def of(self, forms: pl.Series) -> pl.DataFrame:
         """The rows (``LEXICON_SCHEMA``) of these forms, in their order."""
         asked = forms.rename("form").to_frame()
-        known = self._known
-        new = asked.unique().join(known, on="form", how="anti")
-        if new.height:
-            known = pl.concat([known, describe(new["form"].sort())])
-            if known.height <= _MOST:
-                self._known = known
+        found = asked.join(self._known, on="form", how="left", maintain_order="left")
+        new = found.filter(pl.col("inflection").is_null())["form"].unique()
+        if not new.len():
+            return found
+        known = pl.concat([self._known, describe(new.sort())])
+        if known.height <= _MOST:
+            self._known = known
         return asked.join(known, on="form", how="left", maintain_order="left")
 
     def keep(self) -> None:

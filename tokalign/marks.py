@@ -63,9 +63,10 @@ class Marks:
     def chunk_tokens(self, side: Segmentations) -> Ints:
         """How many tokens of one side each chunk has, those of zero bytes included: int64 of shape (c,)."""
         last = self._common[side.ends]
-        last[:-1] &= side.ends[1:] != side.ends[:-1]
-        places = np.flatnonzero(last)
-        return np.diff(places, prepend=-1)
+        bit = TARGET if side is self.target else DRAFT
+        if np.count_nonzero(self.reached & bit) < side.ends.size:  # tokens of zero bytes end where others do
+            last[:-1] &= side.ends[1:] != side.ends[:-1]
+        return np.diff(np.flatnonzero(last), prepend=-1)
 
     def chunk_bytes(self) -> Ints:
         """Bytes of each chunk, int64 of shape (c,)."""

@@ -34,7 +34,7 @@ from tokalign.tokenizers.segmentation import joined
 from tokalign.units import FULL, Units, digests, grouped, merged, summed
 from tokalign.words import Laid, laid
 
-_BATCH = 500_000  # characters
+_BATCH = 2_000_000  # characters
 _BLOCK = 8_000_000, 16_384  # words and documents
 
 Document = tuple[str, str]
@@ -79,21 +79,21 @@ class _Tally:
         self._units = [Units(FULL, np.zeros(0, dtype=np.uint64), np.zeros((0, *SHAPE), dtype=np.int64))]
 
     def add(self, batch: list[Document]) -> None:
-        texts = [document for document in batch if self._is_text(*document)]
-        if not texts:
+        given = [(*document, data) for document in batch if (data := self._text(*document))]
+        if not given:
             return
-        found = laid([text for _, text in texts])
-        self._quality.read([text for _, text in texts], found)
-        sides = {s: t.segment_flat([text for _, text in texts], found.sizes) for s, t in self._tokenizers.items()}
-        self.bytes += int(found.sizes.sum())
-        left_out = self._unaligned(texts, sides)
+        names, texts, parts = (list(column) for column in zip(*given, strict=True))
+        found = laid(parts)
+        self._quality.read(texts, found)
+        sides = {s: t.segment_flat(texts, found.sizes) for s, t in self._tokenizers.items()}
+        left_out = self._unaligned(names, sides)
         if left_out:
-            keep = [i for i in range(len(texts)) if i not in left_out]
-            texts = [texts[i] for i in keep]
-            found = laid([text for _, text in texts])
+            keep = [i for i in range(len(names)) if i not in left_out]
+            names, texts, parts = ([column[i] for i in keep] for column in (names, texts, parts))
+            found = laid(parts)
             sides = {s: joined([side[i] for i in keep], found.sizes) for s, side in sides.items()}
-        if texts:
-            self._count(texts, found, sides)
+        if names:
+            self._count(list(zip(names, texts, strict=True)), found, sides)
 
     def _count(self, texts: list[Document], found: Laid, sides: dict[str, Segmentations]) -> None:
         marks = Marks(sides["target"], sides["draft"], found.base)
@@ -113,18 +113,19 @@ class _Tally:
         self._units = [merged([*self._units, self._block.units(self._kinds)])]
         self._block = _Block()
 
-    def _is_text(self, name: str, text: str) -> bool:
+    def _text(self, name: str, text: str) -> bytes:
+        """The bytes of a document, none where it is left out."""
         self.documents += 1
         self._quality.note("documents")
         if not text:
             self._leave_out(name, "empty", None, "it is empty")
-            return False
         try:
-            text.encode()
+            data = text.encode()
         except UnicodeEncodeError:
             self._leave_out(name, "not_text", None, "it holds a lone surrogate, which is no Unicode text")
-            return False
-        return True
+            return b""
+        self.bytes += len(data)
+        return data
 
     def _leave_out(self, name: str, check: str, side: str | None, reason: str) -> None:
         self._quality.note(check, side)
@@ -135,11 +136,11 @@ class _Tally:
     def _first_excluded(self) -> pl.DataFrame:
         return first_excluded(pl.DataFrame(self._excluded, schema=EXCLUDED_SCHEMA, orient="row"))
 
-    def _unaligned(self, texts: list[Document], sides: dict[str, Segmentations]) -> set[int]:
+    def _unaligned(self, names: list[str], sides: dict[str, Segmentations]) -> set[int]:
         """The documents that a side could not align; notes them and those whose ends are offsets."""
         for side, segments in sides.items():
             for i, error in segments.errors.items():
-                self._leave_out(texts[i][0], "unaligned", side, str(error))
+                self._leave_out(names[i], "unaligned", side, str(error))
             for _ in segments.rewritten:
                 self._quality.note("offsets_path", side)
         return {i for segments in sides.values() for i in segments.errors}

@@ -54,34 +54,24 @@ class Laid:
         return edges[0::2], edges[1::2]
 
 
-def laid(texts: Sequence[str]) -> Laid:
-    """Lay texts one behind another and class their characters.
-
-    Raises:
-        UnicodeEncodeError: a text holds a lone surrogate.
-    """
-    parts = [t.encode() for t in texts]
-    base = np.zeros(len(parts) + 1, dtype=np.int64)
-    np.cumsum([len(p) + 1 for p in parts], out=base[1:])
-    parts.append(b"")
-    joined = b"\n".join(parts)
+def laid(texts: Sequence[bytes]) -> Laid:
+    """Lay texts, each in UTF-8, one behind another and class their characters."""
+    base = np.zeros(len(texts) + 1, dtype=np.int64)
+    np.cumsum([len(t) + 1 for t in texts], out=base[1:])
+    joined = b"\n".join([*texts, b""])
     data = np.frombuffer(joined, dtype=np.uint8)
     classes = np.frombuffer(bytearray(joined.translate(_OF_BYTE)), dtype=np.uint8)
     wide = np.flatnonzero(data >= 0xC0)
     codes = _code_points(data, wide)
     _spread(classes, data, wide, _of_codes(codes))
     classes[base[1:] - 1] = SEPARATOR
-    marks = classes == _MARK
-    if marks.any():
-        owner = np.maximum.accumulate(np.where(marks, 0, np.arange(data.size)))
-        classes = classes[owner]
-        classes[marks & np.isin(classes, (_MARK, SEPARATOR, WHITESPACE))] = PUNCTUATION
+    _attach_marks(classes)
     return Laid(data, base, classes, wide, codes)
 
 
 def word_spans(text: str) -> NDArray[np.int64]:
     """The words of one text as byte ranges, int64 of shape (w, 2)."""
-    return np.stack(laid([text]).words(), axis=1)
+    return np.stack(laid([text.encode()]).words(), axis=1)
 
 
 def _code_points(data: NDArray[np.uint8], wide: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -107,6 +97,16 @@ def _spread(
     for i, least in ((2, 0xE0), (3, 0xF0)):
         some = np.flatnonzero(data[wide] >= least)
         classes[wide[some] + i] = found[some]
+
+
+def _attach_marks(classes: NDArray[np.uint8]) -> None:
+    """Give every mark the class of the character it follows, or of punctuation where it follows none."""
+    marks = np.flatnonzero(classes == _MARK)
+    if marks.size:
+        first = marks[np.append(True, np.diff(marks) > 1)]
+        owner = np.where(first > 0, classes[first - 1], PUNCTUATION)
+        owner[np.isin(owner, (SEPARATOR, WHITESPACE))] = PUNCTUATION
+        classes[marks] = owner[np.searchsorted(first, marks, side="right") - 1]
 
 
 def _of_codes(codes: NDArray[np.int64]) -> NDArray[np.uint8]:
