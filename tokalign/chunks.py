@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from tokalign.boundaries import Ints
-from tokalign.marks import Marks
+from tokalign.boundaries import Ints, Marks
 from tokalign.measurement import CHUNKS_SCHEMA, add_up
 
 _SMALL = 64  # chunks of fewer tokens on both sides are counted in a table, the few others in a frame

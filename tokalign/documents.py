@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tokalign.boundaries import Ints
 from tokalign.grid import COLUMN, FIRST
-from tokalign.marks import BOTH, DRAFT, TARGET, Marks, near_misses
+from tokalign.boundaries import BOTH, DRAFT, TARGET, Ints, Marks, near_misses
 from tokalign.words import CLASSES, DIACRITICS, LETTER, WHITESPACE, Laid
 
 _BEGINS, _CUT, _INSIDE = 4, 3, 32  # bit of a run's first byte, shift of the cuts, bit of a continuation byte

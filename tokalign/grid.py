@@ -60,11 +60,16 @@ MEANING = np.array([[c in _meaning(*names) for c in COUNTS] for names in SLICE_N
 """bool of shape ``SHAPE``: where a slice has a count; elsewhere it is null, never 0."""
 
 
+def held(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which slices each unit has anything of, bool of shape (u, slices), from its counts (u, *``SHAPE``)."""
+    told = [COLUMN[_PRESENT.get(kind, "words")] for kind, _ in SLICE_NAMES]
+    found: NDArray[np.bool_] = counts[:, np.arange(SHAPE[0]), told] > 0
+    return found
+
+
 def frame(units: NDArray[np.uint64], counts: NDArray[np.int64]) -> pl.DataFrame:
     """The counts (int64 of shape (u, *``SHAPE``)) as rows (``SUMS_SCHEMA``), one per unit and slice it has."""
-    present = [COLUMN[_PRESENT.get(kind, "words")] for kind, _ in SLICE_NAMES]
-    has = counts[:, np.arange(SHAPE[0]), present] > 0
-    unit, which = np.nonzero(has)
+    unit, which = np.nonzero(held(counts))
     rows, known = counts[unit, which], MEANING[which]
     kinds, names = (pl.Series(part, dtype=pl.String) for part in zip(*SLICE_NAMES, strict=True))
     columns = {

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tokalign.boundaries import Ints
 from tokalign.index import Index, Keys
-from tokalign.marks import Marks
+from tokalign.boundaries import Marks
 from tokalign.words import Laid
 
 _WINDOW, _LONG = 1 << 16, 1 << 12  # positions summed at once; longer words are hashed one by one

@@ -12,12 +12,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tokalign.boundaries import Ints
 from tokalign.counts import SIDES, WORD_COUNTS
 from tokalign.grid import COLUMN, ENDINGS, FIRST
 from tokalign.index import Index
 from tokalign.lexicon import INFLECTION, LENGTH_OF, LENGTHS, PARTS_OF_SPEECH, Lexicon
-from tokalign.marks import BOTH, DRAFT, TARGET, near_misses
+from tokalign.boundaries import BOTH, DRAFT, TARGET, Ints, near_misses
 from tokalign.occurrences import Words, ranges
 from tokalign.words import DIACRITICS
 

@@ -16,7 +16,7 @@ from tokalign.counts import SIDES
 from tokalign.documents import WIDTH, document_rows, fill
 from tokalign.grid import SHAPE
 from tokalign.lexicon import lexicon
-from tokalign.marks import Marks
+from tokalign.boundaries import Marks
 from tokalign.measurement import (
     EXCLUDED,
     EXCLUDED_SCHEMA,

@@ -66,7 +66,10 @@ def merged(parts: Iterable[Units]) -> Units:
     for part in found:
         places = which[at : at + part.prefixes.size]
         at += part.prefixes.size
-        counts[np.unique(places)] += summed(part.counts, places)
+        if (places[1:] > places[:-1]).all():
+            counts[places] += part.counts
+        else:
+            counts[np.unique(places)] += summed(part.counts, places)
     return Units(depth, prefixes, counts)
 
 

@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from tokalign.lexicon import NO_DIACRITIC, UNKNOWN
 from tokalign.morphology import analyse_forms
-from tokalign.words import DIACRITICS
-
-NO_DIACRITIC = "none"
-UNKNOWN = "unknown"
-INFLECTION = ("ending", "zero", "ambiguous", "uninflected", UNKNOWN)
-LENGTHS = (*(str(n) for n in range(1, 10)), "10-12", "13-15", "16+")
+from reference.words import DIACRITICS
 
 LEXICON_SCHEMA = pl.Schema(
     {

@@ -1,6 +1,6 @@
-"""From the boundaries of some documents to the counts of every slice.
+"""The definition of the counts of every slice: a table of all words, and of all documents.
 
-Positions are those of :class:`tokalign.words.Characters`: the documents laid one behind another. Everything
+Positions are those of :class:`reference.words.Characters`: the documents laid one behind another. Everything
 here is done on whole arrays and frames; what depends on a word's spelling alone comes from the lexicon.
 """
 
@@ -12,11 +12,14 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from tokalign.boundaries import Ints, Mask, chunks, count_inside, distinct, mask, near_misses, running, shared
-from tokalign.lexicon import Lexicon
-from tokalign.measurement import COUNTS, SIDES, SUMS_SCHEMA, WORD_COUNTS
-from tokalign.words import CLASSES, DIACRITICS, LETTER, SEPARATOR, WHITESPACE, Characters, Runs, forms
+from reference.boundaries import Ints, Mask, chunks, count_inside, distinct, mask, near_misses, running, shared
+from reference.lexicon import Lexicon
+from tokalign.counts import COUNTS, SIDES, WORD_COUNTS
+from reference.words import CLASSES, DIACRITICS, LETTER, SEPARATOR, WHITESPACE, Characters, Runs, forms
 
+SUMS_SCHEMA = pl.Schema(
+    dict.fromkeys(("document", "slice_kind", "slice"), pl.String()) | dict.fromkeys(COUNTS, pl.Int64())
+)
 _ENDINGS = tuple(c for c in WORD_COUNTS if c.startswith("endings"))
 
 

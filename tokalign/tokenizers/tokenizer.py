@@ -196,7 +196,7 @@ class Tokenizer:
             doubtful = np.flatnonzero([not self._kept(text) for text in texts] | (surplus != prefix))
         base = bases(sizes)
         if held.size:
-            lengths[offsets[held]] += base[held] - np.append(0, base[held[:-1]] + sizes[held[:-1]]) - prefix
+            lengths[offsets[held]] += base[held] - np.append(0, base[held[:-1]] + sizes[held[:-1]]) - surplus[held]
         ends = np.cumsum(lengths, out=lengths)
         found = Segmentations(ids, ends, offsets, base)
         return found if not doubtful.size else self._compared(texts, found, doubtful, sizes)
