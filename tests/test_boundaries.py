@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from reference import boundaries
 from reference.words import CLASSES, DIACRITICS, characters, forms, word_spans
 

@@ -6,6 +6,7 @@ import io
 import json
 import pickle
 import resource
+import sys
 import time
 from pathlib import Path
 
@@ -77,26 +78,34 @@ def test_only_the_first_documents_left_out_are_named(monkeypatch):
     assert found.quality.filter(check="empty")["documents"].item() == 10
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["kot żółw, dom. " * 3_100_000, " " * 1_000_000, "x" * 300_000, "ż" * 300_000, "\u0301" * 300_000],
-    ids=["a line of 50 MB", "spaces", "one word", "one word of wide letters", "marks"],
-)
-def test_long_documents_take_bounded_time_and_memory(text):
-    target, draft = family("sentencepiece-first"), family("byte-level")
-    assert target is not None and draft is not None
-    if len(text) > 2_000_000:
-        pytest.importorskip("gigatoken")
-    for tokenizer in (target, draft):
-        tokenizer.accelerate([])
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    begin = time.process_time()
-    found = measure([("long", text)], target, draft)
+LONG = {
+    "a line of 50 MB": "kot żółw, dom. " * 2_800_000,
+    "spaces": " " * 1_000_000,
+    "one word": "x" * 300_000,
+    "one word of wide letters": "ż" * 300_000,
+    "marks": "\u0301" * 300_000,
+}
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_long_documents_take_bounded_time_and_memory(what):
+    text = LONG[what]
+    names = ("bielik-11b", "llama3.2-1b") if len(text) > 2_000_000 else ("sentencepiece-first", "byte-level")
+    pair = [family(name) for name in names]
+    if None in pair:
+        pytest.skip("the vocabularies are not installed")
+    told = [tokenizer.accelerate([]) for tokenizer in pair]
+    if len(text) > 2_000_000 and not all("by gigatoken" in sentence for sentence in told):
+        pytest.skip("the reference encoder alone takes a minute and 8 GB for this")
+    before, begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    found = measure([("long", text)], *pair)
     assert time.process_time() - begin < 60, "not quadratic"
     assert found.documents == 1
     assert found.sums.filter(slice_kind="overall")["bytes"].item() == len(text.encode())
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-    assert grown < 1_000_000_000 + 80 * len(text.encode())
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * (
+        1 if sys.platform == "darwin" else 1024
+    )
+    assert grown < 1_000_000_000 + 60 * len(text.encode())
 
 
 def test_long_words_are_told_apart():

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tokalign.grid import COLUMN, FIRST
 from tokalign.boundaries import BOTH, DRAFT, TARGET, Ints, Marks, near_misses
+from tokalign.grid import COLUMN, FIRST
 from tokalign.words import CLASSES, DIACRITICS, LETTER, WHITESPACE, Laid
 
 _BEGINS, _CUT, _INSIDE = 4, 3, 32  # bit of a run's first byte, shift of the cuts, bit of a continuation byte
@@ -93,7 +93,7 @@ def _fill_letters(grid: NDArray[np.int64], letters: NDArray[np.int64]) -> None:
 
 
 def _codes(found: Laid, marks: Marks) -> NDArray[np.uint8]:
-    codes = marks.cuts << _CUT
+    codes: NDArray[np.uint8] = np.left_shift(marks.cuts, _CUT, dtype=np.uint8)
     codes |= found.classes
     codes[0] |= _BEGINS
     codes[1:] |= (found.classes[1:] != found.classes[:-1]).view(np.uint8) << 2

@@ -78,7 +78,9 @@ def frame(units: NDArray[np.uint64], counts: NDArray[np.int64]) -> pl.DataFrame:
         "slice": names.gather(which),
     }
     values = pl.DataFrame({c: rows[:, i] for i, c in enumerate(COUNTS)}, schema=dict.fromkeys(COUNTS, pl.Int64))
-    masks = pl.DataFrame({c: known[:, i] for i, c in enumerate(COUNTS)}, schema=dict.fromkeys(COUNTS, pl.Boolean))
+    masks = pl.DataFrame(
+        {c: known[:, i] for i, c in enumerate(COUNTS)}, schema=dict.fromkeys(COUNTS, pl.Boolean)
+    )
     found = pl.DataFrame(columns).with_columns(
         pl.select(pl.when(masks[c]).then(values[c]).alias(c))[c] for c in COUNTS
     )

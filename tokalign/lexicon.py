@@ -83,7 +83,7 @@ def describe(forms: pl.Series) -> pl.DataFrame:
             "offsets": pl.Series(offsets, dtype=pl.String),
         }
     )
-    return frame.with_columns(pl.col("offsets").str.extract_all(r"\d+")).cast(dict(LEXICON_SCHEMA))
+    return frame.with_columns(pl.col("offsets").str.extract_all(r"\d+")).cast(LEXICON_SCHEMA)
 
 
 def _bytes(form: str, boundaries: tuple[int, ...]) -> str:

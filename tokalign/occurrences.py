@@ -13,9 +13,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from tokalign.boundaries import Ints
+from tokalign.boundaries import Ints, Marks
 from tokalign.index import Index, Keys
-from tokalign.boundaries import Marks
 from tokalign.words import Laid
 
 _WINDOW, _LONG = 1 << 16, 1 << 12  # positions summed at once; longer words are hashed one by one
@@ -91,7 +90,9 @@ def _letters(found: Laid, marks: Marks, starts: Ints) -> NDArray[np.uint16]:
     """Every byte with the boundaries before it; those at the start of a word are outside of it."""
     inner = marks.cuts.copy()
     inner[starts] = 0
-    return (inner.astype(np.uint16) << 8) | found.data
+    letters: NDArray[np.uint16] = np.left_shift(inner, 8, dtype=np.uint16)
+    letters |= found.data
+    return letters
 
 
 def _alone(found: Laid, marks: Marks, starts: Ints, ends: Ints) -> NDArray[np.uint8]:

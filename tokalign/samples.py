@@ -35,7 +35,7 @@ class Samples:
         for digest, name, i, start, end in sorted(_candidates(documents, least)):
             if len(rows) == SAMPLES:
                 break
-            row = _row(documents[i][1], start, end, target[i], draft[i])
+            row = _row(documents[i][1], start, end, target.of(i), draft.of(i))
             if row is not None:
                 rows.setdefault(digest, {"digest": digest, "document": name} | row)
         if rows:

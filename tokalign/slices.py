@@ -12,17 +12,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tokalign.boundaries import BOTH, DRAFT, TARGET, Ints, near_misses
 from tokalign.counts import SIDES, WORD_COUNTS
 from tokalign.grid import COLUMN, ENDINGS, FIRST
 from tokalign.index import Index
 from tokalign.lexicon import INFLECTION, LENGTH_OF, LENGTHS, PARTS_OF_SPEECH, Lexicon
-from tokalign.boundaries import BOTH, DRAFT, TARGET, Ints, near_misses
 from tokalign.occurrences import Words, ranges
 from tokalign.words import DIACRITICS
 
 _LETTERS = len(DIACRITICS) + 1
 _CELLS = (len(INFLECTION), len(PARTS_OF_SPEECH), len(LENGTHS))
-_LOOSE = np.array([float(c not in ENDINGS) for c in WORD_COUNTS])  # 0 for what only told endings count
+_STRICT = slice(WORD_COUNTS.index(ENDINGS[0]), None)  # what only words of a told ending count, the last ones
 _AT_ONCE = 1 << 15  # pairs of unit and kind
 _ENDING = INFLECTION.index("ending")
 # What is about single words, and in "overall" too; bytes, characters and tokens there are those of all the text.
@@ -100,13 +100,13 @@ class _Columns:
             told = count * strict if name in ENDINGS else values
             letters[i] = np.bincount(spot, told[has], letters[i].size).reshape(letters[i].shape)
         _put(grid, "diacritic", letters)
-        found = found.reshape(-1, *_CELLS)
-        _put(grid, "inflection", found.sum(axis=(2, 3)).reshape(-1, size, _CELLS[0]))
-        found[:, np.arange(_CELLS[0]) != _ENDING] *= _LOOSE.repeat(size)[:, None, None, None]
-        found = found.reshape(-1, size, *_CELLS).sum(axis=2)
-        _put(grid, "pos", found.sum(axis=3))
-        _put(grid, "word_length", found.sum(axis=2))
-        _put(grid, "inside_words", found.sum(axis=(2, 3))[:, :, None])
+        cells = found.reshape(-1, size, *_CELLS)
+        _put(grid, "inflection", cells.sum(axis=(3, 4)))
+        cells[_STRICT, :, np.arange(_CELLS[0]) != _ENDING] = 0
+        words = cells.sum(axis=2)
+        _put(grid, "pos", words.sum(axis=3))
+        _put(grid, "word_length", words.sum(axis=2))
+        _put(grid, "inside_words", words.sum(axis=(2, 3))[:, :, None])
 
 
 def _put(grid: NDArray[np.int64], kind: str, counts: NDArray[np.float64]) -> None:

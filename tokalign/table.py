@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 import polars as pl
 
+from tokalign.boundaries import Marks
 from tokalign.chunks import Chunks
 from tokalign.counts import SIDES
 from tokalign.documents import WIDTH, document_rows, fill
 from tokalign.grid import SHAPE
 from tokalign.lexicon import lexicon
-from tokalign.boundaries import Marks
 from tokalign.measurement import (
     EXCLUDED,
     EXCLUDED_SCHEMA,
@@ -29,7 +29,7 @@ from tokalign.occurrences import Types
 from tokalign.quality import Quality
 from tokalign.samples import Samples
 from tokalign.slices import Kinds
-from tokalign.tokenizers import Segmentation, Segmentations, Tokenizer
+from tokalign.tokenizers import Segmentations, Tokenizer
 from tokalign.tokenizers.segmentation import joined
 from tokalign.units import FULL, Units, digests, grouped, merged, summed
 from tokalign.words import Laid, laid

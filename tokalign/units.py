@@ -49,7 +49,9 @@ def digests(documents: Sequence[str]) -> NDArray[np.uint64]:
     return np.frombuffer(found, dtype=">u8").astype(np.uint64)
 
 
-def grouped(prefixes: NDArray[np.uint64], depth: int = FULL) -> tuple[int, NDArray[np.uint64], NDArray[np.int64]]:
+def grouped(
+    prefixes: NDArray[np.uint64], depth: int = FULL
+) -> tuple[int, NDArray[np.uint64], NDArray[np.int64]]:
     """Group digests or prefixes of ``depth`` bits: depth, prefixes of the units, and the unit of each."""
     depth = min(depth, _depth(np.unique(_cut(prefixes, depth))))
     units, which = np.unique(_cut(prefixes, depth), return_inverse=True)

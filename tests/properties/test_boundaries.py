@@ -7,7 +7,6 @@ import unicodedata
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-
 from reference import boundaries
 from reference.words import CLASSES, characters, forms, word_spans
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from makers import DRAFT, TARGET, measured, polish_texts
-
 from polars.testing import assert_frame_equal
 from reference.table import defined
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from reference.words import DIACRITICS
 from tokalign.lexicon import NO_DIACRITIC, UNKNOWN
 from tokalign.morphology import analyse_forms
-from reference.words import DIACRITICS
 
 LEXICON_SCHEMA = pl.Schema(
     {

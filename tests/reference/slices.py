@@ -14,8 +14,8 @@ import polars as pl
 
 from reference.boundaries import Ints, Mask, chunks, count_inside, distinct, mask, near_misses, running, shared
 from reference.lexicon import Lexicon
-from tokalign.counts import COUNTS, SIDES, WORD_COUNTS
 from reference.words import CLASSES, DIACRITICS, LETTER, SEPARATOR, WHITESPACE, Characters, Runs, forms
+from tokalign.counts import COUNTS, SIDES, WORD_COUNTS
 
 SUMS_SCHEMA = pl.Schema(
     dict.fromkeys(("document", "slice_kind", "slice"), pl.String()) | dict.fromkeys(COUNTS, pl.Int64())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+
 from reference.boundaries import chunks
 from reference.lexicon import Lexicon
 from reference.slices import Pair, sums
 from reference.words import characters
-
 from tokalign.counts import SIDES
 from tokalign.grid import SUMS_SCHEMA
 from tokalign.measurement import CHUNKS_SCHEMA, TOKENS_SCHEMA, add_up

@@ -70,7 +70,7 @@ def verified(
     except ImportError:
         return "gigatoken is not installed"
     except Exception as error:  # whatever the Rust side raises
-        return f"gigatoken cannot read it ({str(error).splitlines()[0] if str(error) else repr(error)})"
+        return f"gigatoken cannot read it ({_told(error)})"
     texts = [*HARD, *sample]
     try:
         ids, offsets = encoder.encode(texts)
@@ -78,8 +78,13 @@ def verified(
             if not np.array_equal(ids[offsets[i] : offsets[i + 1]], np.array(expected, dtype=np.int32)):
                 return f"gigatoken encodes the text {_shown(texts[i])} differently"
     except Exception as error:
-        return f"it cannot be compared with gigatoken ({str(error).splitlines()[0] if str(error) else error!r})"
+        return f"gigatoken fails on them ({_told(error)})"
     return encoder
+
+
+def _told(error: Exception) -> str:
+    lines = str(error).splitlines() or [repr(error)]
+    return lines[0] if len(lines[0]) <= 90 else f"{lines[0][:90]}…"
 
 
 def _shown(text: str) -> str:

@@ -52,9 +52,11 @@ class Segmentations:
         return self.base.size - 1
 
     def __getitem__(self, i: int) -> Segmentation | Unaligned:
-        """The tokens of text i, positions counted from its first byte; ids are a view."""
-        if i in self.errors:
-            return self.errors[i]
+        """The tokens of text i, positions counted from its first byte, or why there are none."""
+        return self.errors[i] if i in self.errors else self.of(i)
+
+    def of(self, i: int) -> Segmentation:
+        """The tokens of an aligned text; ids are a view."""
         if not 0 <= i < len(self):
             raise IndexError(i)
         part = slice(int(self.offsets[i]), int(self.offsets[i + 1]))

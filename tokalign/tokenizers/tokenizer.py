@@ -14,9 +14,10 @@ from tokenizers import AddedToken
 from tokenizers import Tokenizer as Encoder
 
 from tokalign.errors import TokalignError, TokenizerUnusable
-from tokalign.tokenizers.fast import FastEncoder, verified
+from tokalign.tokenizers.fast import HARD, FastEncoder, verified
 from tokalign.tokenizers.segmentation import Segmentation, Segmentations, Unaligned, bases, joined
 from tokalign.tokenizers.vocabulary import SPACE, Vocabulary, is_control, read_vocabulary, steps
+
 
 @dataclass(frozen=True)
 class Source:
@@ -44,7 +45,8 @@ class Tokenizer:
         self.vocabulary: Vocabulary = read_vocabulary(spec, name)
         self._document, self._continuation = _encoders(spec, name)
         self._lengths = np.array([len(b) for b in self.vocabulary.table], dtype=np.int64)
-        self._normalizers = _rewriting(spec)
+        whole = len(self.vocabulary.byte_ids) == 256  # else letters that no token stands for are dropped
+        self._normalizers = _rewriting(spec) if whole else "other"
         self._fast: FastEncoder | None = None
 
     @classmethod
@@ -164,7 +166,10 @@ class Tokenizer:
         self._fast = None if isinstance(found, str) else found
         if isinstance(found, str):
             return f"{self.name!r} is encoded by the reference encoder: {found}."
-        return f"{self.name!r} is encoded by gigatoken, equal to the reference encoder on {len(texts)} texts."
+        return (
+            f"{self.name!r} is encoded by gigatoken, equal to the reference encoder on {len(HARD)} hard texts "
+            f"and {len(texts)} of the corpus."
+        )
 
     def _reference(self, texts: Sequence[str]) -> list[list[int]]:
         batch = self._document.encode_batch_fast(list(texts), add_special_tokens=False)
@@ -179,7 +184,7 @@ class Tokenizer:
 
         ``sizes``: int64 of shape (t,), the bytes of each text where they are known already. No encoder adds
         bytes but the dummy prefix, so tokens whose lengths add up to the text's are the text, unless a
-        normalizer rewrites it; where that is not so, the bytes themselves are compared.
+        normalizer rewrites it or letters can be dropped; where they can, the bytes themselves are compared.
         """
         if sizes is None:
             sizes = np.array([len(_checked(t).encode()) for t in texts], dtype=np.int64)
@@ -196,7 +201,9 @@ class Tokenizer:
             doubtful = np.flatnonzero([not self._kept(text) for text in texts] | (surplus != prefix))
         base = bases(sizes)
         if held.size:
-            lengths[offsets[held]] += base[held] - np.append(0, base[held[:-1]] + sizes[held[:-1]]) - surplus[held]
+            lengths[offsets[held]] += (
+                base[held] - np.append(0, base[held[:-1]] + sizes[held[:-1]]) - surplus[held]
+            )
         ends = np.cumsum(lengths, out=lengths)
         found = Segmentations(ids, ends, offsets, base)
         return found if not doubtful.size else self._compared(texts, found, doubtful, sizes)
