@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 
 import numpy as np
@@ -37,6 +38,15 @@ def test_the_fast_encoder_is_taken_where_it_agrees():
         for one, other in zip(plain.segment_batch(texts[:4]), made.segment_batch(texts[:4]), strict=True):
             assert one.ids.tolist() == other.ids.tolist() and one.ends.tolist() == other.ends.tolist()
             assert one.path == other.path
+
+
+def test_a_stored_tokenizer_keeps_its_encoder():
+    pytest.importorskip("gigatoken")
+    made = family("sentencepiece-first")
+    assert made is not None and "by gigatoken" in made.accelerate([])
+    again = pickle.loads(pickle.dumps(made))
+    assert again._fast is not None
+    assert again.segment("źdźbło").ids.tolist() == made.segment("źdźbło").ids.tolist()
 
 
 def test_without_the_fast_encoder_the_reference_one_stays(monkeypatch):

@@ -35,15 +35,17 @@ def test_entries_are_what_the_slow_definition_says():
 
 
 def test_both_ways_to_the_dictionary_agree():
-    if dictionary._source() is dictionary._wrapped:
+    if dictionary.source() is dictionary._wrapped:
         pytest.skip("this version of Morfeusz has no short way")
     for form in FORMS.to_list():
-        assert dictionary.readings_of(form) == dictionary._wrapped(form)
+        direct, wrapped = dictionary.source()(form), dictionary._wrapped(form)
+        assert [e[:4] for e in direct] == [e[:4] for e in wrapped]
+        assert len(direct) == 1 or direct == wrapped
 
 
 def test_an_analyser_without_a_short_way_is_asked_by_its_wrapper(monkeypatch):
     monkeypatch.setattr(dictionary, "_Direct", lambda wrapper: 1 / 0)
-    assert dictionary._source.__wrapped__() is dictionary._wrapped
+    assert dictionary.source.__wrapped__() is dictionary._wrapped
 
 
 def test_rows_come_in_the_order_asked_for():
@@ -52,7 +54,7 @@ def test_rows_come_in_the_order_asked_for():
 
 
 def test_words_longer_than_any_dictionary_has_are_not_looked_up(monkeypatch):
-    monkeypatch.setattr(dictionary, "readings_of", lambda form: 1 / 0)
+    monkeypatch.setattr("tokalign.morphology.analysis.source", lambda: 1 / 0)
     assert Lexicon().of(pl.Series(["x" * 1_000_000]))["inflection"].to_list() == ["unknown"]
 
 

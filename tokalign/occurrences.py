@@ -58,6 +58,11 @@ class Types:
         self._index = Index()
         self._new: list[Words] = []
 
+    @property
+    def size(self) -> int:
+        """How many types have been met."""
+        return self._index.size
+
     def number(self, found: Laid, marks: Marks) -> tuple[Ints, Ints]:
         """The type of every word in order, and how many words each text has: int64 of shapes (w,), (d,)."""
         starts, ends = found.words()

@@ -35,7 +35,8 @@ from tokalign.units import FULL, Units, digests, grouped, merged, summed
 from tokalign.words import Laid, laid
 
 _BATCH = 2_000_000  # characters
-_BLOCK = 8_000_000, 16_384  # words and documents
+_BLOCK = 4_000_000, 16_384  # words and documents
+_TYPES = 3_000_000  # types of words remembered; beyond, they are learnt anew
 
 Document = tuple[str, str]
 Progress = Callable[[int, int], None]
@@ -112,6 +113,8 @@ class _Tally:
         self._kinds.learn(self._types.fresh())
         self._units = [merged([*self._units, self._block.units(self._kinds)])]
         self._block = _Block()
+        if self._types.size > _TYPES:
+            self._types, self._kinds = Types(), Kinds(lexicon())
 
     def _text(self, name: str, text: str) -> bytes:
         """The bytes of a document, none where it is left out."""

@@ -110,9 +110,10 @@ def same(first: Measurement, second: Measurement) -> None:
 
 @pytest.fixture
 def few_units(monkeypatch) -> None:
-    """Units are grouped already where there are more than 8 documents, and blocks are of 3 documents."""
+    """Grouping begins beyond 8 documents, blocks are of 3 of them, and few words are remembered."""
     monkeypatch.setattr(units, "BOUND", 8)
     monkeypatch.setattr(table, "_BLOCK", (40, 3))
+    monkeypatch.setattr(table, "_TYPES", 20)
 
 
 SENTENCE = "W tym domu numer {} mieszkał kiedyś stary żółw z kotami i nikt o tym nie wiedział. "

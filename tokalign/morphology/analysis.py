@@ -17,14 +17,13 @@ where a function word is written with a capital. What is left decides:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import polars as pl
 
 from tokalign.errors import UsageError
-from tokalign.morphology.dictionary import readings_of
+from tokalign.morphology.dictionary import source
 from tokalign.morphology.endings import Cut, cut
 
 Kind = Literal["ending", "zero", "ambiguous", "uninflected", "unknown"]
@@ -59,8 +58,7 @@ _CLOSED = _FUNCTION | {"pron", "num"}  # named first: far more frequent than the
 _LOW_CLASSES = frozenset({"depr", "interj", "brev", "prefs", "prefa", "frag", "xxs", "adja", "pacta"})
 
 
-@dataclass(frozen=True)
-class Analysis:
+class Analysis(NamedTuple):
     """What the dictionary says of one form, out of context.
 
     ``boundaries``: character offsets in ``form``, ascending; empty unless ``kind`` is "ending" or
@@ -119,7 +117,7 @@ def verdicts(forms: Iterable[str]) -> list[tuple[Kind, str | None, tuple[int, ..
 
 def _analyse(form: str) -> Analysis:
     lowered = form.lower()
-    entries = readings_of(form) if form.isalpha() and len(lowered) == len(form) else []
+    entries = source()(form) if form.isalpha() and len(lowered) == len(form) else []
     if not entries or any(entry.tag == "ign" for entry in entries):
         return Analysis(form, (), None, None, None, "unknown")
     if len(entries) > 1:
@@ -156,6 +154,9 @@ def _pos(tag: str) -> str:
 
 def _decide(form: str, readings: list[_Reading]) -> Analysis:
     """Apply the policy of the module to at least one reading."""
+    if len(readings) == 1:
+        (only,) = readings
+        return Analysis(form, only.offsets, only.pos, only.lemma.partition(":")[0], only.tag, only.cut)
     ending = [r for r in readings if r.cut == "ending"]
     zero = [r for r in readings if r.cut == "zero"]
     function = [r for r in readings if r.cut == "uninflected" and r.pos in _FUNCTION]

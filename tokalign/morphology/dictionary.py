@@ -6,6 +6,7 @@ it is asked here, and only for what is used; tags and labels come as numbers, wh
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -36,14 +37,11 @@ def version() -> str:
     return f"{morfeusz2.__version__} {morfeusz().dict_id()}"
 
 
-def readings_of(form: str) -> list[Entry]:
-    """All readings of a form, in the order in which Morfeusz gives them; an unknown form has one of tag ign."""
-    return _source()(form)
-
-
 @lru_cache(maxsize=1)
-def _source() -> Any:
-    """The short way where this version of Morfeusz has one, else by its wrapper."""
+def source() -> Callable[[str], list[Entry]]:
+    """Gives all readings of a form, in the order in which Morfeusz does; an unknown form has one of tag ign.
+
+    It goes the short way where this version of Morfeusz has one, else by its wrapper."""
     try:
         return _Direct(morfeusz()) if _Direct(morfeusz())("kot") == _wrapped("kot") else _wrapped
     except Exception:  # the short way is none of its interface
@@ -71,11 +69,12 @@ class _Direct:
 
     def __call__(self, form: str) -> list[Entry]:
         found = self._analyser.analyse(form)
-        if len(found) == 1:
+        count = len(found)
+        if count == 1:
             reading = found[0]
-            return [Entry(0, 1, reading._lemma, self._tag(reading), self._low(reading))]
+            return [Entry(0, 1, reading._lemma, self._tag(reading), False)]  # nothing else it could rank below
         iterator, entries = self._iterator(found), []
-        for _ in range(len(found)):
+        for _ in range(count):
             reading = self._next(iterator)
             tag, low = self._tag(reading), self._low(reading)
             entries.append(Entry(reading.startNode, reading.endNode, reading._lemma, tag, low))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -48,6 +49,16 @@ class Tokenizer:
         whole = len(self.vocabulary.byte_ids) == 256  # else letters that no token stands for are dropped
         self._normalizers = _rewriting(spec) if whole else "other"
         self._fast: FastEncoder | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fast encoder itself cannot be stored; it is made anew, where it was in use."""
+        return {**self.__dict__, "_fast": self._fast is not None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({**state, "_fast": None})
+        if state["_fast"]:
+            with suppress(Exception):  # where gigatoken is missing, the reference encoder gives the same ids
+                self._fast = FastEncoder(json.loads(self._document.to_str()))
 
     @classmethod
     def from_json(cls, text: str, name: str, source: Source) -> Tokenizer:
