@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from tokalign import boundaries
-from tokalign.words import CLASSES, DIACRITICS, characters, forms, word_spans
+from reference import boundaries
+from reference.words import CLASSES, DIACRITICS, characters, forms, word_spans
 
 KOT = np.array([1, 3, 7])  # a | ko | t...
 DOM = np.array([1, 2, 3, 6, 7])

@@ -1,70 +1,29 @@
-"""What a measurement holds: frames of counts that add up, so that parts of a corpus can be measured apart.
+"""What a measurement holds: counts that add up, so that parts of a corpus can be measured apart.
 
-Every frame has a declared schema. All counts are sums over documents; merging two measurements adds them, in
-any order and grouping, with the same result.
+All counts are sums over documents; merging two measurements adds them, in any order and grouping, with the
+same result, and what is held is bounded whatever the size of the corpus. Every frame has a declared schema.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
+from tokalign.counts import COUNTS, SIDES, SLICES
 from tokalign.errors import ResultError
+from tokalign.grid import SUMS_SCHEMA, frame
+from tokalign.units import FULL, Units, merged
 
-SIDES = ("target", "draft")
+__all__ = ["COUNTS", "SCHEMAS", "SIDES", "SLICES", "SUMS_SCHEMA", "Measurement", "merge"]
+
 SAMPLES = 6  # how many sample sentences are kept: those whose digest is smallest
+EXCLUDED = 1000  # how many documents left out are named: the first by id
 
-SLICES: dict[str, str] = {
-    "overall": "all the text",
-    "inside_words": "the positions inside words, and the words",
-    "diacritic": "words that hold the letter, and the letter itself; 'none' are words without any",
-    "inside_letters": "the positions inside letters of more than one byte",
-    "inflection": "words by what the dictionary says of their ending",
-    "pos": "words by part of speech, 'unknown' where the dictionary has none",
-    "word_length": "words by their length in characters",
-    "characters": "runs of like characters; a boundary is of the class of the character that follows it",
-}
-"""Kinds of slices: what the counts of each are about."""
-
-# Counts that add up over words.
-WORD_COUNTS = (
-    "bytes",
-    "chars",
-    "words",  # runs of letters and marks
-    "tokens_target",  # tokens that reach into the word, once for each word; in "overall" all tokens
-    "tokens_draft",
-    "boundaries_target",  # boundaries strictly inside the word; in "overall" inside the document
-    "boundaries_draft",
-    "boundaries_shared",
-    "boundaries_near",  # pairs of unshared boundaries one byte apart, see boundaries.near_misses
-    "continued_target",  # words cut at least once
-    "continued_draft",
-    "single_target",  # words that one token holds, with nothing but one space before them
-    "single_draft",
-    "same",  # words cut at the same places by both
-    "endings",  # words whose ending the dictionary tells ("ambiguous": any of the endings it allows)
-    "endings_cut_target",  # of these, words with a boundary before the ending
-    "endings_cut_draft",
-    "endings_cut_both",  # cut by both, at any place allowed
-    "endings_cut_shared",  # cut by both at one place
-    "endings_split_target",  # endings whose word is cut anywhere
-    "endings_split_draft",
-)
-LETTER_COUNTS = ("letters", "letters_cut_target", "letters_cut_draft", "letters_cut_both")
-DOCUMENT_COUNTS = ("space_words", "chunks", "chunks_one_to_one")
-COUNTS = (*WORD_COUNTS, *LETTER_COUNTS, "runs", *DOCUMENT_COUNTS)
-
-SUMS_SCHEMA = pl.Schema(
-    dict.fromkeys(("document", "slice_kind", "slice"), pl.String()) | dict.fromkeys(COUNTS, pl.Int64())
-)
-"""One row per document, slice kind and slice. Counts that have no meaning for a slice are null, never 0."""
-
-CHUNKS_SCHEMA = pl.Schema(
-    {"document": pl.String(), "n": pl.Int64(), "m": pl.Int64(), "count": pl.Int64(), "bytes": pl.Int64()}
-)
-"""Chunks between shared boundaries by document and type: n target tokens, m draft tokens."""
+CHUNKS_SCHEMA = pl.Schema(dict.fromkeys(("n", "m", "count", "bytes"), pl.Int64()))
+"""Chunks between shared boundaries by type: n target tokens, m draft tokens."""
 
 TOKENS_SCHEMA = pl.Schema({"side": pl.String(), "id": pl.Int64(), "count": pl.Int64()})
 """How often each id occurs, per side; ids that do not occur have no row."""
@@ -75,7 +34,8 @@ QUALITY_SCHEMA = pl.Schema(
 """Text quality: ``side`` is null for checks of the text alone, ``occurrences`` where only documents count."""
 
 EXCLUDED_SCHEMA = pl.Schema({"document": pl.String(), "side": pl.String(), "reason": pl.String()})
-"""Documents left out of every count, with the reason; ``side`` null where both are meant."""
+"""Documents left out of every count, with the reason; ``side`` null where both are meant. The first
+``EXCLUDED`` rows; how many there are in all is told by ``quality``."""
 
 SAMPLES_SCHEMA = pl.Schema(
     {
@@ -103,11 +63,16 @@ VOCABULARY_SCHEMA = pl.Schema(
 """One row per side: distinct byte strings of the vocabulary, and how many of them the other side has too."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measurement:
-    """Counts of one corpus and one pair of tokenizers; ``SCHEMAS`` says what each frame holds."""
+    """Counts of one corpus and one pair of tokenizers; ``SCHEMAS`` says what each frame holds.
 
-    sums: pl.DataFrame
+    ``units``: the counts (``grid.SHAPE``) of documents, or of groups of documents where there are many.
+    ``given``: how many documents the counts are about, each as often as it was given.
+    """
+
+    units: Units
+    given: int
     chunks: pl.DataFrame
     token_counts: pl.DataFrame
     quality: pl.DataFrame
@@ -115,10 +80,19 @@ class Measurement:
     samples: pl.DataFrame
     vocabulary: pl.DataFrame
 
+    @cached_property
+    def sums(self) -> pl.DataFrame:
+        """The counts of ``units`` as a frame."""
+        return frame(self.units.prefixes, self.units.counts)
+
     @property
     def documents(self) -> int:
-        """How many documents the counts are about; documents left out are not among them."""
-        return self.sums["document"].n_unique()
+        """How many documents the counts are about; documents left out are not among them.
+
+        As long as every document is a unit of its own, documents of one id are counted once. Beyond that
+        ids are not kept, and every document counts as often as it was given.
+        """
+        return self.units.prefixes.size if self.units.depth == FULL else self.given
 
     def merge(self, other: Measurement) -> Measurement:
         """The measurement of both corpora together; a document id met in both is taken as one document.
@@ -156,16 +130,22 @@ def merge(parts: Iterable[Measurement]) -> Measurement:
             f"measurements of {len(prints)} different pairs of tokenizers cannot be merged; "
             "measure all parts with the same pair."
         )
-    frames = {f.name: pl.concat([getattr(p, f.name) for p in found]) for f in fields(Measurement)}
+    frames = {name: pl.concat([getattr(p, name) for p in found]) for name in SCHEMAS if name != "sums"}
     return Measurement(
-        sums=add_up(frames["sums"], SUMS_SCHEMA),
-        chunks=add_up(frames["chunks"], CHUNKS_SCHEMA, ("document", "n", "m")),
+        units=merged(p.units for p in found),
+        given=sum(p.given for p in found),
+        chunks=add_up(frames["chunks"], CHUNKS_SCHEMA, ("n", "m")),
         token_counts=add_up(frames["token_counts"], TOKENS_SCHEMA, ("side", "id")),
         quality=add_up(frames["quality"], QUALITY_SCHEMA),
-        excluded=frames["excluded"].unique().sort("document", "side", "reason"),
+        excluded=first_excluded(frames["excluded"]),
         samples=first_samples(frames["samples"]),
         vocabulary=found[0].vocabulary,
     )
+
+
+def first_excluded(frame: pl.DataFrame) -> pl.DataFrame:
+    """The first ``EXCLUDED`` distinct rows by document, side and reason."""
+    return frame.unique().sort("document", "side", "reason").head(EXCLUDED)
 
 
 def first_samples(frame: pl.DataFrame) -> pl.DataFrame:

@@ -13,7 +13,8 @@ from typing import Literal
 import polars as pl
 
 from tokalign.bootstrap import resampled
-from tokalign.measurement import COUNTS, SIDES, Measurement
+from tokalign.counts import COUNTS, SIDES
+from tokalign.measurement import Measurement
 
 Better = Literal["higher", "lower", "one", "none"]
 Side = Literal["target", "draft", "pair"]
@@ -189,22 +190,22 @@ def evaluate(measurement: Measurement, *, samples: int = 1000, seed: int = 0) ->
     """All metrics of a measurement as a long frame (``METRICS_SCHEMA``), equal for equal input and seed.
 
     The 95 % intervals are percentiles over ``samples`` bootstrap samples of the documents (see
-    ``bootstrap``); a slice met in fewer than two documents has none, nor has a metric that is not
+    ``bootstrap``); a slice met in fewer than two units has none, nor has a metric that is not
     ``resampled``. No documents give a frame without rows.
     """
     found = measurement.sums.group_by(_SLICE).agg(
-        pl.len().alias("documents"),
+        pl.len().alias("units"),
         *(pl.when(pl.col(c).is_not_null().any()).then(pl.col(c).sum()).alias(c) for c in COUNTS),
     )
     found = found.join(_derived(measurement), on="slice_kind", how="left").sort(_SLICE)
-    draws = resampled(measurement.sums, samples, seed)
-    values = _long(found, METRICS, [*_SLICE, "documents"])
+    draws = resampled(measurement.units, samples, seed)
+    values = _long(found, METRICS, [*_SLICE, "units"])
     drawn = _long(draws, [m for m in METRICS if m.resampled], _SLICE)
     limits = drawn.group_by("index", *_SLICE).agg(
         pl.col("value").quantile(q, "linear").alias(name) for name, q in (("low", 0.025), ("high", 0.975))
     )
     rows = values.join(limits, on=["index", *_SLICE], how="left").sort("index", *_SLICE)
-    known = (pl.col("documents") >= 2) & pl.col("value").is_not_null()
+    known = (pl.col("units") >= 2) & pl.col("value").is_not_null()
     rows = rows.with_columns(pl.when(known).then(pl.col(c)).alias(c) for c in ("low", "high"))
     return rows.join(_described(), on="index", how="left", maintain_order="left").select(
         pl.col(name).cast(kind) for name, kind in METRICS_SCHEMA.items()

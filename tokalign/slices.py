@@ -1,237 +1,202 @@
-"""From the boundaries of some documents to the counts of every slice.
+"""From types of words to the counts of every slice that is about words.
 
-Positions are those of :class:`tokalign.words.Characters`: the documents laid one behind another. Everything
-here is done on whole arrays and frames; what depends on a word's spelling alone comes from the lexicon.
+Types with equal counts in equal slices are of one kind. There are far fewer kinds than types, and what a unit
+holds of words is how often it has each kind; from there, counts are sums of small whole arrays.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from math import prod
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from tokalign.boundaries import Ints, Mask, chunks, count_inside, distinct, mask, near_misses, running, shared
-from tokalign.lexicon import Lexicon
-from tokalign.measurement import COUNTS, SIDES, SUMS_SCHEMA, WORD_COUNTS
-from tokalign.words import CLASSES, DIACRITICS, LETTER, SEPARATOR, WHITESPACE, Characters, Runs, forms
+from tokalign.boundaries import BOTH, DRAFT, TARGET, Ints, near_misses
+from tokalign.counts import SIDES, WORD_COUNTS
+from tokalign.grid import COLUMN, ENDINGS, FIRST
+from tokalign.index import Index
+from tokalign.lexicon import INFLECTION, LENGTH_OF, LENGTHS, PARTS_OF_SPEECH, Lexicon
+from tokalign.occurrences import Words, ranges
+from tokalign.words import DIACRITICS
 
-_ENDINGS = tuple(c for c in WORD_COUNTS if c.startswith("endings"))
+_LETTERS = len(DIACRITICS) + 1
+_CELLS = (len(INFLECTION), len(PARTS_OF_SPEECH), len(LENGTHS))
+_STRICT = slice(WORD_COUNTS.index(ENDINGS[0]), None)  # what only words of a told ending count, the last ones
+_AT_ONCE = 1 << 15  # pairs of unit and kind
+_ENDING = INFLECTION.index("ending")
+# What is about single words, and in "overall" too; bytes, characters and tokens there are those of all the text.
+_OF_TEXT = ("bytes", "chars", "tokens_", "boundaries_")
+_ABOUT_WORDS = [COLUMN[c] for c in WORD_COUNTS if not c.startswith(_OF_TEXT)]
+_KEYS = ("inflection", "pos", "word_length", "diacritics")  # behind the counts in a row of a kind
+_LETTER_BIT = np.zeros(1 << 16, dtype=np.int64)  # by the two bytes of the letter
+_LETTER_BIT[[int.from_bytes(c.encode(), "big") for c in DIACRITICS]] = 1 << np.arange(len(DIACRITICS))
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Two segmentations of the same documents.
+class Kinds:
+    """The kinds of words met so far, and the kind of each type."""
 
-    ``ends``: per side, the byte ends of all tokens, not descending. Boundaries are those strictly inside
-    documents.
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+        self._index = Index()
+        self._rows = np.zeros((0, len(WORD_COUNTS) + len(_KEYS)), dtype=np.int64)
+        self._of_type = np.zeros(0, dtype=np.int64)
+        draw = np.random.default_rng(0)
+        self._random = draw.integers(0, 1 << 64, size=(self._rows.shape[1], 2), dtype=np.uint64)
+
+    def learn(self, types: Words) -> None:
+        """Add types, numbered on from those that are known."""
+        if not types.sizes.size:
+            return
+        rows = word_rows(types, self._lexicon)
+        first, second = _mixed(rows, self._random[:, 0]), _mixed(rows, self._random[:, 1])
+        numbers, new = self._index.add(first, second)
+        self._rows = np.concatenate([self._rows, rows[new]])
+        self._of_type = np.concatenate([self._of_type, numbers])
+
+    def fill(self, grid: NDArray[np.int64], units: Ints, types: Ints) -> None:
+        """Put word occurrences, each of a unit and a type, into the units' grids (u, *``grid.SHAPE``).
+
+        Sums are taken in floating point, which is exact for counts below 2**53.
+        """
+        pairs = _tallied(units, self._of_type[types], len(self._rows))
+        known = _Columns(self._rows)
+        at = np.searchsorted(pairs[0], np.arange(len(grid) + 1))
+        first = 0
+        while first < len(grid):  # so many units at a time that a processor's cache holds what is summed
+            last = max(first + 1, int(np.searchsorted(at, at[first] + _AT_ONCE, side="right")) - 1)
+            unit, kind, times = (part[at[first] : at[last]] for part in pairs)
+            known.fill(grid[first:last], unit - first, kind, times.astype(np.float64))
+            first = last
+        grid[:, FIRST["overall"], _ABOUT_WORDS] = grid[:, FIRST["inside_words"], _ABOUT_WORDS]
+
+
+class _Columns:
+    """What is known of all kinds of words, column by column."""
+
+    def __init__(self, rows: NDArray[np.int64]) -> None:
+        self._counts = np.ascontiguousarray(rows[:, : len(WORD_COUNTS)].T, dtype=np.float64)
+        keys = rows[:, len(WORD_COUNTS) :]
+        self._told = keys[:, 0] == _ENDING
+        self._cell = np.ravel_multi_index(tuple(keys[:, :3].T), _CELLS)
+        kinds, self._letter = np.nonzero((keys[:, 3:] >> np.arange(_LETTERS)) & 1)
+        self._letters = np.bincount(kinds, minlength=len(rows))  # how many of ``_letter`` each kind has
+        self._at = np.cumsum(self._letters) - self._letters
+
+    def fill(self, grid: NDArray[np.int64], unit: Ints, kind: Ints, times: NDArray[np.float64]) -> None:
+        """Put what units have ``times`` of a kind, each of shape (p,), into the units' grids."""
+        size = len(grid)
+        cell = unit * prod(_CELLS) + self._cell[kind]
+        each = self._letters[kind]
+        has = np.repeat(np.arange(kind.size), each)
+        spot = unit[has] * _LETTERS + self._letter[ranges(self._at[kind], each)]
+        strict = times * self._told[kind]
+        found = np.empty((len(WORD_COUNTS), size, prod(_CELLS)))
+        letters = np.empty((len(WORD_COUNTS), size, _LETTERS))
+        for i, (name, column) in enumerate(zip(WORD_COUNTS, self._counts, strict=True)):
+            count = column[kind]
+            values = count * times
+            found[i] = np.bincount(cell, values, found[i].size).reshape(found[i].shape)
+            told = count * strict if name in ENDINGS else values
+            letters[i] = np.bincount(spot, told[has], letters[i].size).reshape(letters[i].shape)
+        _put(grid, "diacritic", letters)
+        cells = found.reshape(-1, size, *_CELLS)
+        _put(grid, "inflection", cells.sum(axis=(3, 4)))
+        cells[_STRICT, :, np.arange(_CELLS[0]) != _ENDING] = 0
+        words = cells.sum(axis=2)
+        _put(grid, "pos", words.sum(axis=3))
+        _put(grid, "word_length", words.sum(axis=2))
+        _put(grid, "inside_words", words.sum(axis=(2, 3))[:, :, None])
+
+
+def _put(grid: NDArray[np.int64], kind: str, counts: NDArray[np.float64]) -> None:
+    """The counts of all slices of a kind, of shape (``WORD_COUNTS``, u, slices)."""
+    for name, found in zip(WORD_COUNTS, counts, strict=True):
+        grid[:, FIRST[kind] : FIRST[kind] + found.shape[1], COLUMN[name]] = found
+
+
+def word_rows(words: Words, lexicon: Lexicon) -> NDArray[np.int64]:
+    """``WORD_COUNTS`` of each type of word and its ``_KEYS``, int64 of shape (t, counts + keys).
+
+    The counts at endings are those of words with a told or an ambiguous ending; ``diacritics`` are bits.
     """
+    data, cuts = (words.letters & 0xFF).astype(np.uint8), (words.letters >> 8).astype(np.uint8)
+    starts = np.cumsum(words.sizes) - words.sizes
 
-    found: Characters
-    ends: dict[str, Ints]
+    def within(marks: NDArray[np.bool_]) -> Ints:
+        return np.add.reduceat(marks, starts, dtype=np.int64)
 
-    @cached_property
-    def edges(self) -> Ints:
-        """Where documents begin and end."""
-        return np.stack((self.found.base[:-1], self.found.base[1:] - 1), axis=1).ravel()
-
-    @cached_property
-    def cuts(self) -> dict[str, Ints]:
-        """Boundaries of each side and, as ``shared``, of both; ascending and distinct."""
-        cuts = {s: np.setdiff1d(distinct(self.ends[s]), self.edges, assume_unique=True) for s in SIDES}
-        return cuts | {"shared": shared(cuts["target"], cuts["draft"])}
-
-    @cached_property
-    def marks(self) -> dict[str, Mask]:
-        """``cuts`` as masks over the positions."""
-        return {name: mask(places, self.found.data.size) for name, places in self.cuts.items()}
-
-    @cached_property
-    def before(self) -> dict[str, Ints]:
-        """``marks`` as running counts."""
-        return {name: running(marks) for name, marks in self.marks.items()}
-
-    @cached_property
-    def classes(self) -> np.ndarray:
-        """The class of every byte, uint8."""
-        found = self.found
-        return np.repeat(found.classes, np.diff(np.append(found.starts, found.data.size)))
-
-    def text_of(self, places: Ints) -> Ints:
-        """The document that each position belongs to."""
-        return np.searchsorted(self.found.base, places, side="right") - 1
-
-
-def sums(pair: Pair, documents: list[str], lexicon: Lexicon) -> pl.DataFrame:
-    """The counts (``SUMS_SCHEMA``) of documents, named in the order in which they are laid."""
-    words = word_table(pair, pair.found.runs().of(LETTER), lexicon)
-    told = pl.col("inflection") == "ending"
-    strict = words.with_columns(pl.when(told).then(c).otherwise(0).alias(c) for c in _ENDINGS)
-    inside = _by(strict, "inside_words", pl.lit("all"))
-    diacritics = _by(strict.explode("diacritic"), "diacritic", pl.col("diacritic"))
-    parts = [
-        _overall(pair, inside),
-        inside,
-        diacritics.join(_letters(pair), on=["text", "slice"], how="left"),
-        _inside_letters(pair),
-        _inflection(words),
-        _by(strict, "pos", pl.col("pos")),
-        _by(strict, "word_length", pl.col("word_length")),
-        _character_classes(pair),
-    ]
-    rows = pl.concat(parts, how="diagonal_relaxed")
-    names = pl.Series("document", documents, dtype=pl.String)
-    rows = rows.with_columns(names.gather(rows["text"]).alias("document"))
-    absent = [pl.lit(None).alias(c) for c in COUNTS if c not in rows.columns]
-    return rows.with_columns(absent).select(pl.col(n).cast(kind) for n, kind in SUMS_SCHEMA.items())
-
-
-def word_table(pair: Pair, words: Runs, lexicon: Lexicon) -> pl.DataFrame:
-    """One row per word: ``text`` (index of its document), ``WORD_COUNTS`` and the columns of the lexicon."""
-    inside = {n: count_inside(before, words.start, words.end) for n, before in pair.before.items()}
-    near = near_misses(*(_inside(pair.cuts[side], words) for side in SIDES))
+    near = np.zeros(cuts.size, dtype=np.bool_)
+    near[near_misses(cuts)] = True
+    inside = {"target": within((cuts & TARGET) > 0), "draft": within((cuts & DRAFT) > 0)}
+    inside["shared"] = within(cuts == BOTH)
+    chars = within((data & 0xC0) != 0x80)
+    entries = lexicon.of(_forms(data, words.sizes))
     columns = {
-        "text": words.text,
-        "bytes": words.end - words.start,
-        "chars": words.chars,
-        "words": np.ones_like(words.start),
+        "bytes": words.sizes,
+        "chars": chars,
+        "words": np.ones_like(starts),
         **{f"tokens_{side}": 1 + inside[side] for side in SIDES},
         **{f"boundaries_{name}": count for name, count in inside.items()},
-        "boundaries_near": count_inside(running(mask(near, pair.found.data.size)), words.start, words.end),
+        "boundaries_near": within(near),
         **{f"continued_{side}": inside[side] > 0 for side in SIDES},
-        **{f"single_{side}": _single(pair, side, words, inside[side]) for side in SIDES},
+        "single_target": (inside["target"] == 0) & ((words.alone & TARGET) > 0),
+        "single_draft": (inside["draft"] == 0) & ((words.alone & DRAFT) > 0),
         "same": (inside["target"] == inside["shared"]) & (inside["draft"] == inside["shared"]),
+        **_endings(starts, cuts, entries["offsets"], inside),
+        "inflection": entries["inflection"].to_physical().to_numpy(),
+        "pos": entries["pos"].to_physical().to_numpy(),
+        "word_length": LENGTH_OF[np.minimum(chars, LENGTH_OF.size - 1)],
+        "diacritics": _diacritics(data, starts),
     }
-    table = pl.DataFrame({name: np.asarray(c).astype(np.int64) for name, c in columns.items()})
-    table = table.with_columns(pl.Series("form", forms(pair.found, words), dtype=pl.String))
-    table = table.join(lexicon.of(table["form"]), on="form", how="left", maintain_order="left")
-    return table.with_columns(_endings(pair, words.start, table["offsets"], inside)).drop("form", "offsets")
+    return np.stack([columns[name].astype(np.int64) for name in (*WORD_COUNTS, *_KEYS)], axis=1)
 
 
-def _endings(pair: Pair, starts: Ints, offsets: pl.Series, inside: dict[str, Ints]) -> list[pl.Series]:
+def _endings(
+    starts: Ints, cuts: NDArray[np.uint8], offsets: pl.Series, inside: dict[str, Ints]
+) -> dict[str, NDArray[np.bool_]]:
     """The ending counts of every word; ``offsets``: the places allowed, in bytes of the word, maybe none."""
     number = offsets.list.len().to_numpy().astype(np.int64)
     has = number > 0
     rows = np.flatnonzero(has)
     within = offsets.filter(pl.Series(has)).explode().to_numpy().astype(np.int64)
-    places = np.repeat(starts[rows], number[rows]) + within
-    first = np.concatenate(([0], np.cumsum(number[rows])))[:-1]
-    cut = {}
-    for name, marks in pair.marks.items():
-        cut[name] = np.zeros(starts.size, dtype=np.bool_)
-        if rows.size:
-            cut[name][rows] = np.logical_or.reduceat(marks[places], first)
-    flags = {
+    found = cuts[np.repeat(starts[rows], number[rows]) + within]
+    first = np.cumsum(number[rows]) - number[rows]
+    cut = {name: np.zeros(starts.size, dtype=np.bool_) for name in ("target", "draft", "shared")}
+    if rows.size:
+        for name, mark in (("target", found & TARGET), ("draft", found & DRAFT), ("shared", found == BOTH)):
+            cut[name][rows] = np.logical_or.reduceat(mark > 0, first)
+    return {
         "endings": has,
         **{f"endings_cut_{side}": cut[side] for side in SIDES},
         "endings_cut_both": cut["target"] & cut["draft"],
         "endings_cut_shared": cut["shared"],
         **{f"endings_split_{side}": has & (inside[side] > 0) for side in SIDES},
     }
-    return [pl.Series(name, flag.astype(np.int64)) for name, flag in flags.items()]
 
 
-def _inside(cuts: Ints, words: Runs) -> Ints:
-    """The boundaries that lie strictly inside words."""
-    if not words.start.size:
-        return cuts[:0]
-    word = np.searchsorted(words.start, cuts, side="right") - 1
-    return cuts[(word >= 0) & (cuts > words.start[word]) & (cuts < words.end[word])]
+def _forms(data: NDArray[np.uint8], sizes: Ints) -> pl.Series:
+    """The spelling of every word, in order."""
+    lines = np.insert(data, np.cumsum(sizes), 10)
+    return pl.Series("form", lines.tobytes().decode().split("\n")[:-1], dtype=pl.String)
 
 
-def _single(pair: Pair, side: str, words: Runs, inside: Ints) -> Mask:
-    """Words that are a token of their own, apart from one space before them."""
-    edge = pair.marks[side].copy()
-    edge[pair.edges] = True
-    spaced = (pair.found.data[words.start - 1] == 0x20) & edge[words.start - 1]
-    return (inside == 0) & edge[words.end] & (edge[words.start] | spaced)
+def _diacritics(data: NDArray[np.uint8], starts: Ints) -> Ints:
+    """The letters of ``DIACRITICS`` in each word as bits, or the bit behind them where there is none."""
+    pairs = data.astype(np.int64) << 8
+    pairs[:-1] |= data[1:]
+    found = np.bitwise_or.reduceat(_LETTER_BIT[pairs], starts)
+    return np.where(found > 0, found, 1 << len(DIACRITICS))
 
 
-def _by(words: pl.DataFrame, kind: str, key: pl.Expr) -> pl.DataFrame:
-    rows = words.with_columns(key.alias("slice")).group_by("text", "slice").agg(pl.col(WORD_COUNTS).sum())
-    return rows.with_columns(slice_kind=pl.lit(kind))
+def _mixed(rows: NDArray[np.int64], random: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    mixed = (rows.astype(np.uint64) * random).sum(axis=1, dtype=np.uint64)
+    return mixed ^ (mixed >> np.uint64(29))
 
 
-def _inflection(words: pl.DataFrame) -> pl.DataFrame:
-    """By what is known of the ending; only where one is told, something can be counted at it."""
-    rows = _by(words, "inflection", pl.col("inflection"))
-    told = pl.col("slice").is_in(["ending", "ambiguous"])
-    return rows.with_columns(pl.when(told).then(c).alias(c) for c in _ENDINGS)
-
-
-def _overall(pair: Pair, inside_words: pl.DataFrame) -> pl.DataFrame:
-    """One row per document: what is about single words from ``inside_words``, the rest from the document."""
-    found, texts = pair.found, len(pair.found.lengths)
-    parts = chunks(pair.ends["target"], pair.ends["draft"], found.base[:-1])
-    _, at = found.diacritics()
-    letters = _cut_letters(pair, at)
-    white = np.append(True, (pair.classes == WHITESPACE) | (pair.classes == SEPARATOR))
-    space_words = np.flatnonzero(white[:-1] & ~white[1:])
-    tally = {
-        "chars": np.flatnonzero(found.classes != SEPARATOR),
-        **{f"tokens_{side}": pair.ends[side] for side in SIDES},
-        **{f"boundaries_{name}": cuts for name, cuts in pair.cuts.items()},
-        "boundaries_near": near_misses(pair.cuts["target"], pair.cuts["draft"]),
-        "space_words": space_words,
-        "chunks": parts.ends,
-        "chunks_one_to_one": parts.ends[(parts.n == 1) & (parts.m == 1)],
-    }
-    places = {name: found.starts[p] if name == "chars" else p for name, p in tally.items()}
-    counts = {name: np.bincount(pair.text_of(p), minlength=texts) for name, p in places.items()}
-    counts |= {n: np.bincount(found.text[at], weights=c, minlength=texts) for n, c in letters.items()}
-    own = pl.DataFrame({"text": np.arange(texts), "bytes": found.lengths} | counts).cast(pl.Int64)
-    rest = inside_words.select("text", *(c for c in WORD_COUNTS if c not in own.columns))
-    rows = own.join(rest, on="text", how="left").fill_null(0)
-    return rows.with_columns(slice_kind=pl.lit("overall"), slice=pl.lit("all"))
-
-
-def _cut_letters(pair: Pair, at: Ints) -> dict[str, Mask]:
-    """For the characters ``at``: that each is a letter, and whether a boundary lies inside it."""
-    found = pair.found
-    starts, ends = found.starts[at], np.append(found.starts, found.data.size)[at + 1]
-    cut = {side: count_inside(pair.before[side], starts, ends) > 0 for side in SIDES}
-    both = cut["target"] & cut["draft"]
-    sides = {f"letters_cut_{side}": cut[side] for side in SIDES}
-    return {"letters": np.ones(at.size, dtype=np.bool_), **sides, "letters_cut_both": both}
-
-
-def _letters(pair: Pair) -> pl.DataFrame:
-    """Letter counts per document and diacritic letter."""
-    index, at = pair.found.diacritics()
-    rows = pl.DataFrame({"text": pair.found.text[at]} | _cut_letters(pair, at)).cast(pl.Int64)
-    rows = rows.with_columns(pl.Series("slice", list(DIACRITICS), dtype=pl.String).gather(index))
-    return rows.group_by("text", "slice").agg(pl.all().sum())
-
-
-def _inside_letters(pair: Pair) -> pl.DataFrame:
-    """Letters of more than one byte, and the boundaries inside them, per document that has such letters."""
-    found = pair.found
-    at = np.flatnonzero((found.classes == LETTER) & (found.codes >= 0x80))
-    inside = ((found.data & 0xC0) == 0x80) & (pair.classes == LETTER)
-    size = len(found.lengths)
-    letters = _cut_letters(pair, at)
-    counts = {n: np.bincount(found.text[at], weights=c, minlength=size) for n, c in letters.items()}
-    for name, cuts in pair.cuts.items():
-        counts[f"boundaries_{name}"] = np.bincount(pair.text_of(cuts[inside[cuts]]), minlength=size)
-    rows = pl.DataFrame({"text": np.arange(size)} | counts).cast(pl.Int64).filter(pl.col("letters") > 0)
-    return rows.with_columns(slice_kind=pl.lit("inside_letters"), slice=pl.lit("all"))
-
-
-def _character_classes(pair: Pair) -> pl.DataFrame:
-    """Runs of each class of characters, per document and class that occurs in it."""
-    runs, kinds = pair.found.runs(), len(CLASSES)
-    inside = {side: count_inside(pair.before[side], runs.start, runs.end) for side in SIDES}
-    key, size = runs.text * kinds + runs.kind, len(pair.found.lengths) * kinds
-    columns = {"runs": np.ones_like(key), "bytes": runs.end - runs.start, "chars": runs.chars}
-    columns |= {f"tokens_{side}": 1 + inside[side] for side in SIDES}
-    counts = {name: np.bincount(key, weights=c, minlength=size) for name, c in columns.items()}
-    for name, cuts in pair.cuts.items():
-        counts[f"boundaries_{name}"] = np.bincount(
-            pair.text_of(cuts) * kinds + pair.classes[cuts], minlength=size
-        )
-    index = np.arange(size)
-    rows = pl.DataFrame({"text": index // kinds} | counts).cast(pl.Int64)
-    names = pl.Series("slice", list(CLASSES), dtype=pl.String).gather(index % kinds)
-    rows = rows.with_columns(names.alias("slice"), slice_kind=pl.lit("characters"))
-    return rows.filter(pl.col("runs") > 0)
+def _tallied(units: Ints, kinds: Ints, size: int) -> tuple[Ints, Ints, Ints]:
+    """The distinct pairs of unit and kind, ascending, and how often each occurs."""
+    keys = np.sort(units * size + kinds)
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.size])
+    times = np.diff(np.append(first, keys.size))
+    return keys[first] // size, keys[first] % size, times

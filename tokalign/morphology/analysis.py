@@ -17,14 +17,13 @@ where a function word is written with a capital. What is left decides:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-import morfeusz2
 import polars as pl
 
 from tokalign.errors import UsageError
+from tokalign.morphology.dictionary import source
 from tokalign.morphology.endings import Cut, cut
 
 Kind = Literal["ending", "zero", "ambiguous", "uninflected", "unknown"]
@@ -57,11 +56,9 @@ _PRONOUNS = frozenset(("kto", "co", "nikt", "nic", "ktoś", "coś", "ktokolwiek"
 _FUNCTION = frozenset({"prep", "conj", "part", "adv"})
 _CLOSED = _FUNCTION | {"pron", "num"}  # named first: far more frequent than the nouns they are written like
 _LOW_CLASSES = frozenset({"depr", "interj", "brev", "prefs", "prefa", "frag", "xxs", "adja", "pacta"})
-_LOW_LABELS = ("rzad.", "daw.", "przest.", "arch.", "gwar.")
 
 
-@dataclass(frozen=True)
-class Analysis:
+class Analysis(NamedTuple):
     """What the dictionary says of one form, out of context.
 
     ``boundaries``: character offsets in ``form``, ascending; empty unless ``kind`` is "ending" or
@@ -113,40 +110,36 @@ def analyse_forms(forms: Iterable[str]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=FORMS_SCHEMA, orient="row")
 
 
-@lru_cache(maxsize=1)
-def _morfeusz() -> morfeusz2.Morfeusz:
-    return morfeusz2.Morfeusz(generate=False, praet="composite")
+def verdicts(forms: Iterable[str]) -> list[tuple[Kind, str | None, tuple[int, ...]]]:
+    """Of each form its kind, part of speech and boundaries, as in :class:`Analysis`."""
+    return [(a.kind, a.pos, a.boundaries) for a in map(_analyse, forms)]
 
 
 def _analyse(form: str) -> Analysis:
     lowered = form.lower()
-    edges = _morfeusz().analyse(form) if form.isalpha() and len(lowered) == len(form) else []
-    if not edges or any(tag == "ign" for _, _, (_, _, tag, _, _) in edges):
+    entries = source()(form) if form.isalpha() and len(lowered) == len(form) else []
+    if not entries or any(entry.tag == "ign" for entry in entries):
         return Analysis(form, (), None, None, None, "unknown")
-    last = max(end for _, end, _ in edges)
-    whole = [entry for start, end, entry in edges if start == 0 and end == last]
-    if not whole:  # fused words
-        _, _, (_, lemma, tag, _, _) = edges[0]
-        return Analysis(form, (), _pos(tag), lemma.partition(":")[0], tag, "uninflected")
-    readings = [_reading(lowered, lemma, tag) for _, lemma, tag, _, _ in _best(whole)]
+    if len(entries) > 1:
+        last = max(entry.end for entry in entries)
+        whole = [entry for entry in entries if entry.start == 0 and entry.end == last]
+        if not whole:  # fused words
+            lemma, tag = entries[0].lemma, entries[0].tag
+            return Analysis(form, (), _pos(tag), lemma.partition(":")[0], tag, "uninflected")
+        if len(whole) > 1:
+            whole = [entry for entry in whole if not entry.low and not _is_low(entry.tag)] or whole
+        entries = whole
+    readings = [_reading(lowered, entry.lemma, entry.tag) for entry in entries]
     if form != lowered and any(r.pos in _FUNCTION for r in readings):
         readings = [r for r in readings if r.lemma[0].islower()]  # Ale opens a sentence, it names no Ala
     return _decide(form, readings)
 
 
-def _best(entries: list[tuple]) -> list[tuple]:
-    """Entries of Morfeusz without those of lower standing, unless there are no others."""
-    if len(entries) == 1:
-        return entries
-    return [entry for entry in entries if not _is_low(entry)] or entries
-
-
-def _is_low(entry: tuple) -> bool:
-    _, _, tag, _, labels = entry
+@lru_cache(maxsize=10_000)
+def _is_low(tag: str) -> bool:
+    """Whether a tag alone gives a reading lower standing."""
     cls, _, rest = tag.partition(":")
-    if cls in _LOW_CLASSES or rest[2:6] == ":voc" or tag.startswith("ger:pl"):
-        return True
-    return bool(labels) and any(mark in label for label in labels for mark in _LOW_LABELS)
+    return cls in _LOW_CLASSES or rest[2:6] == ":voc" or tag.startswith("ger:pl")
 
 
 def _reading(lowered: str, lemma: str, tag: str) -> _Reading:
@@ -154,12 +147,16 @@ def _reading(lowered: str, lemma: str, tag: str) -> _Reading:
     return _Reading(pos, lemma, tag, *cut(lowered, lemma, tag))
 
 
+@lru_cache(maxsize=10_000)
 def _pos(tag: str) -> str:
     return _POS.get(tag.partition(":")[0], "other")
 
 
 def _decide(form: str, readings: list[_Reading]) -> Analysis:
     """Apply the policy of the module to at least one reading."""
+    if len(readings) == 1:
+        (only,) = readings
+        return Analysis(form, only.offsets, only.pos, only.lemma.partition(":")[0], only.tag, only.cut)
     ending = [r for r in readings if r.cut == "ending"]
     zero = [r for r in readings if r.cut == "zero"]
     function = [r for r in readings if r.cut == "uninflected" and r.pos in _FUNCTION]

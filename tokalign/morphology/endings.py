@@ -131,7 +131,7 @@ def cut(form: str, lemma: str, tag: str) -> tuple[Cut, tuple[int, ...]]:
     elif cls in ("ppron12", "ppron3") and body in endings:
         return "zero", ()  # clitics and suppletive nominatives: go, mu, im
     for ending in endings:
-        if len(ending) < len(body) and body.endswith(ending) and _is_ending(body, ending, lemma, cls, tag):
+        if body.endswith(ending) and len(ending) < len(body) and _is_ending(body, ending, lemma, cls, tag):
             return "ending", _soften(body, len(body) - len(ending), lemma)
     return "zero", ()
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from tokenizers import AddedToken
-from tokenizers import Tokenizer as Encoder
 
 from tokalign.errors import TokalignError, TokenizerUnusable
-from tokalign.tokenizers.vocabulary import SPACE, Vocabulary, is_control, read_vocabulary, steps
-
-Path = Literal["bytes", "offsets"]
-
-
-class Unaligned(TokalignError):
-    """The tokens of a text cannot be mapped back onto its bytes."""
+from tokalign.tokenizers.encoders import encoders
+from tokalign.tokenizers.fast import HARD, FastEncoder, verified
+from tokalign.tokenizers.segmentation import Segmentation, Segmentations, Unaligned, bases, joined
+from tokalign.tokenizers.vocabulary import SPACE, Vocabulary, read_vocabulary, steps
 
 
 @dataclass(frozen=True)
@@ -31,18 +28,6 @@ class Source:
     sha256: str | None = None
     provisional: bool = False
     notice: str | None = None
-
-
-@dataclass(frozen=True)
-class Segmentation:
-    """The tokens of one text. ``ids`` int32 of shape (n,); ``ends`` int64 of shape (n,): the byte offset at
-    which each token ends (half-open, so token i covers ``ends[i-1]`` to ``ends[i]``), the last one equal to
-    the text's length in bytes. ``path`` says how the ends were found: ``bytes`` (sums of token bytes, checked
-    against the text) or ``offsets`` (the encoder's own offsets, for texts that it rewrites)."""
-
-    ids: np.ndarray
-    ends: np.ndarray
-    path: Path
 
 
 class Tokenizer:
@@ -58,8 +43,21 @@ class Tokenizer:
         self.name = name
         self.source = source
         self.vocabulary: Vocabulary = read_vocabulary(spec, name)
-        self._document, self._continuation = _encoders(spec, name)
+        self._document, self._continuation = encoders(spec, name)
         self._lengths = np.array([len(b) for b in self.vocabulary.table], dtype=np.int64)
+        whole = len(self.vocabulary.byte_ids) == 256  # else letters that no token stands for are dropped
+        self._normalizers = _rewriting(spec) if whole else "other"
+        self._fast: FastEncoder | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fast encoder itself cannot be stored; it is made anew, where it was in use."""
+        return {**self.__dict__, "_fast": self._fast is not None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({**state, "_fast": None})
+        if state["_fast"]:
+            with suppress(Exception):  # where gigatoken is missing, the reference encoder gives the same ids
+                self._fast = FastEncoder(json.loads(self._document.to_str()))
 
     @classmethod
     def from_json(cls, text: str, name: str, source: Source) -> Tokenizer:
@@ -163,15 +161,89 @@ class Tokenizer:
         """
         return self._segmentation(text, self.encode(text))
 
+    def accelerate(self, sample: Sequence[str]) -> str:
+        """Encode documents by the fast encoder from now on, if it gives the reference encoder's ids.
+
+        Both encode ``sample``, texts of the corpus at hand, and texts on which encoders are known to differ.
+        Returns one sentence that says which encoder is used and, where it stays the reference one, why.
+        Never raises.
+        """
+        try:
+            texts = [text for text in sample if text.isascii() or _is_unicode(text)]
+            found = verified(json.loads(self._document.to_str()), self._reference, texts)
+        except Exception as error:
+            found = f"it cannot be compared with gigatoken ({error!r})"
+        self._fast = None if isinstance(found, str) else found
+        if isinstance(found, str):
+            return f"{self.name!r} is encoded by the reference encoder: {found}."
+        return (
+            f"{self.name!r} is encoded by gigatoken, equal to the reference encoder on {len(HARD)} hard texts "
+            f"and {len(texts)} of the corpus."
+        )
+
+    def _reference(self, texts: Sequence[str]) -> list[list[int]]:
+        batch = self._document.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [e.ids for e in batch]
+
     def segment_batch(self, texts: Sequence[str]) -> list[Segmentation | Unaligned]:
         """Segment many documents; one that cannot be aligned is returned as its error, not raised."""
-        found: list[Segmentation | Unaligned] = []
-        for text, ids in zip(texts, self.encode_batch(texts), strict=True):
+        return list(self.segment_flat(texts))
+
+    def segment_flat(self, texts: Sequence[str], sizes: np.ndarray | None = None) -> Segmentations:
+        """Segment many documents into flat arrays.
+
+        ``sizes``: int64 of shape (t,), the bytes of each text where they are known already. No encoder adds
+        bytes but the dummy prefix, so tokens whose lengths add up to the text's are the text, unless a
+        normalizer rewrites it or letters can be dropped; where they can, the bytes themselves are compared.
+        """
+        if sizes is None:
+            sizes = np.array([len(_checked(t).encode()) for t in texts], dtype=np.int64)
+        ids, offsets = self._flat(texts)
+        counts = np.diff(offsets)
+        lengths = self._lengths[ids]
+        held = np.flatnonzero(counts)
+        surplus = -sizes
+        if held.size:
+            surplus[held] += np.add.reduceat(lengths, offsets[held])
+        prefix = int(self.dummy_prefix)
+        doubtful = np.flatnonzero((surplus != prefix) & (sizes + counts > 0))
+        if self._normalizers != "none":
+            doubtful = np.flatnonzero([not self._kept(text) for text in texts] | (surplus != prefix))
+        base = bases(sizes)
+        if held.size:
+            lengths[offsets[held]] += (
+                base[held] - np.append(0, base[held[:-1]] + sizes[held[:-1]]) - surplus[held]
+            )
+        ends = np.cumsum(lengths, out=lengths)
+        found = Segmentations(ids, ends, offsets, base)
+        return found if not doubtful.size else self._compared(texts, found, doubtful, sizes)
+
+    def _flat(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Ids of all texts, int32, and where those of each begin, int64 of shape (t + 1,)."""
+        if self._fast is not None:
+            return self._fast.encode(texts)
+        parts = [np.array(part, dtype=np.int32) for part in self.encode_batch(texts)]
+        offsets = np.concatenate(([0], np.cumsum([part.size for part in parts], dtype=np.int64)))
+        return np.concatenate([np.zeros(0, dtype=np.int32), *parts]), offsets
+
+    def _kept(self, text: str) -> bool:
+        """Whether the normalizers leave a text alone."""
+        return self._normalizers == "nfc" and unicodedata.is_normalized("NFC", text)
+
+    def _compared(
+        self, texts: Sequence[str], found: Segmentations, doubtful: np.ndarray, sizes: np.ndarray
+    ) -> Segmentations:
+        """Segment the doubtful texts one by one, with their bytes compared."""
+        parts: list[Segmentation | Unaligned] = []
+        again = set(doubtful.tolist())
+        for i, text in enumerate(texts):
             try:
-                found.append(self._segmentation(text, ids))
+                ids = found.ids[found.offsets[i] : found.offsets[i + 1]]
+                part = self._segmentation(text, ids.tolist()) if i in again else found[i]
+                parts.append(part)
             except Unaligned as error:
-                found.append(error)
-        return found
+                parts.append(error)
+        return joined(parts, sizes)
 
     def _segmentation(self, text: str, ids: list[int]) -> Segmentation:
         data = text.encode()
@@ -223,6 +295,24 @@ def _checked(text: str) -> str:
     return text
 
 
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _rewriting(spec: dict[str, Any]) -> Literal["none", "nfc", "other"]:
+    """What the normalizers do to a text apart from the spelling of spaces."""
+    found = [
+        n["type"]
+        for n in steps(spec.get("normalizer"), "normalizers")
+        if n["type"] != "Prepend" and not (n["type"] == "Replace" and n.get("content") == SPACE)
+    ]
+    return "none" if not found else "nfc" if found == ["NFC"] else "other"
+
+
 def _utf8_parts(data: bytes) -> Iterable[tuple[bytes, bool]]:
     """Cut into maximal runs of valid UTF-8 (True) and of bytes that are none (False)."""
     while data:
@@ -236,81 +326,3 @@ def _utf8_parts(data: bytes) -> Iterable[tuple[bytes, bool]]:
         else:
             yield data, True
             return
-
-
-def _encoders(spec: dict[str, Any], name: str) -> tuple[Encoder, Encoder]:
-    """The encoder of documents and that of continuations; they share one model in memory.
-
-    Control tokens stay registered, so that every id keeps its place, but are never looked for in text; merges
-    that would build one from its letters are left out.
-    """
-    control = {a["content"] for a in spec.get("added_tokens", []) if is_control(a)}
-    model = dict(spec["model"])
-    if "merges" in model:
-        pairs = [m.split(" ", 1) if isinstance(m, str) else m for m in model["merges"]]
-        model["merges"] = [p for p in pairs if "".join(p) not in control]
-    document = Encoder.from_str(
-        json.dumps(
-            {
-                **spec,
-                "model": model,
-                "added_tokens": [{**a, "special": is_control(a)} for a in spec.get("added_tokens", [])],
-                "post_processor": None,
-                "truncation": None,
-                "padding": None,
-            }
-        )
-    )
-    document.encode_special_tokens = True
-    reached = [
-        c for c in control if set(document.encode(c, add_special_tokens=False).ids) & _ids(spec, control)
-    ]
-    if reached:
-        raise TokenizerUnusable(
-            f"the tokenizer {name!r} turns the text {reached[0]!r} into a control token; "
-            "its vocabulary cannot tell text from control."
-        )
-    return document, _continuation(document, spec)
-
-
-def _ids(spec: dict[str, Any], control: set[str]) -> set[int]:
-    return {a["id"] for a in spec.get("added_tokens", []) if a["content"] in control}
-
-
-def _continuation(document: Encoder, spec: dict[str, Any]) -> Encoder:
-    """The same encoder without dummy prefix and without normalisation."""
-    normalizers = steps(spec.get("normalizer"), "normalizers")
-    cuts = steps(spec.get("pre_tokenizer"), "pretokenizers")
-    kept = [n for n in normalizers if n["type"] == "Replace" and n.get("content") == SPACE]
-    free = [_without_prefix(c) for c in cuts]
-    if kept == normalizers and free == cuts:
-        return document
-    shell = Encoder.from_str(
-        json.dumps(
-            {
-                "version": "1.0",
-                "added_tokens": [],
-                "normalizer": {"type": "Sequence", "normalizers": kept} if kept else None,
-                "pre_tokenizer": {"type": "Sequence", "pretokenizers": free} if free else None,
-                "model": {"type": "BPE", "vocab": {}, "merges": []},
-            }
-        )
-    )
-    encoder = Encoder(document.model)
-    if shell.normalizer is not None:
-        encoder.normalizer = shell.normalizer
-    if shell.pre_tokenizer is not None:
-        encoder.pre_tokenizer = shell.pre_tokenizer
-    for added in sorted(spec.get("added_tokens", []), key=lambda a: a["id"]):
-        options = {k: added[k] for k in ("single_word", "lstrip", "rstrip", "normalized") if k in added}
-        encoder.add_tokens([AddedToken(added["content"], special=is_control(added), **options)])
-    encoder.encode_special_tokens = True
-    return encoder
-
-
-def _without_prefix(step: dict[str, Any]) -> dict[str, Any]:
-    if step["type"] == "Metaspace":
-        step = {k: v for k, v in step.items() if k != "add_prefix_space"} | {"prepend_scheme": "never"}
-    elif step["type"] == "ByteLevel":
-        step = step | {"add_prefix_space": False}
-    return step
