@@ -52,7 +52,8 @@ class Reader:
 
     @property
     def share(self) -> float | None:
-        """The share of the source that the pass has read, 0 to 1, by bytes on disk; None where unknown."""
+        """The share of the source that the pass has read, 0 to 1: by bytes on disk, of documents that are in
+        memory by their number; None before the start."""
         return self._meter.share
 
     @property
@@ -64,7 +65,12 @@ class Reader:
 
     def _pass(self) -> Iterator[Document]:
         if self._corpus is not None and not self._place:
-            yield from self._corpus.documents
+            self._meter = Meter()
+            self._meter.expect([self._corpus.n_documents])
+            self._meter.begin()
+            for number, document in enumerate(self._corpus.documents, start=1):
+                self._meter.reach(number / self._corpus.n_documents)
+                yield document
             return
         tally, content = Tally(), Content()
         self._meter = Meter()

@@ -543,7 +543,8 @@ def test_the_share_grows_with_the_bytes_read(tmp_path: Path) -> None:
     reader = corpora.open_reader(str(tmp_path))
     shares = [reader.share for _ in reader]
     assert shares == sorted(shares) and shares[0] < 0.5 < shares[150] < shares[-1] == 1  # type: ignore[operator,type-var]
-    assert corpora.open_reader("sample:plwiki").share is None
+    held = corpora.open_reader("sample:plwiki")
+    assert held.share is None and [*held] and held.share == 1
 
 
 def test_reading_holds_no_corpus(tmp_path: Path) -> None:

@@ -46,13 +46,15 @@ class Commands(click.Group):
             sys.stdout.flush()
         except TokalignError as error:
             raise Failure(str(error), error.exit_code) from error
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             done = (
                 f"before that, {' and '.join(map(str, written))} was written"
                 if written
                 else "nothing was written"
             )
-            raise Failure(f"interrupted; {done}", INTERRUPTED) from None
+            raise Failure(
+                "; ".join(["interrupted", done, *getattr(error, "__notes__", ())]), INTERRUPTED
+            ) from None
         except OSError as error:
             if error.errno == errno.EPIPE:
                 _give_up_on_stdout()
