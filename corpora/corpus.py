@@ -5,16 +5,25 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text. ``id`` is unique in its corpus; ``text`` is never empty and always encodes as UTF-8."""
+    """One text. ``id`` is unique in its corpus; ``text`` is never empty and always encodes as UTF-8.
+
+    ``encoded`` is that UTF-8 where it is at hand: a large corpus is encoded once, not for every use.
+    """
 
     id: str
     text: str
+    encoded: bytes | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def utf8(self) -> bytes:
+        """The text's UTF-8."""
+        return self.text.encode() if self.encoded is None else self.encoded
 
 
 class Skipped(NamedTuple):
@@ -61,8 +70,8 @@ class Content:
         self.documents = self.n_bytes = 0
         self._digest = hashlib.sha256()
 
-    def add(self, text: str) -> None:
-        data = text.encode()
+    def add(self, data: bytes) -> None:
+        """One document's UTF-8."""
         self.documents += 1
         self.n_bytes += len(data)
         self._digest.update(len(data).to_bytes(8, "big"))
@@ -81,7 +90,7 @@ def content_sha256(texts: Iterable[str]) -> str:
     """
     content = Content()
     for text in texts:
-        content.add(text)
+        content.add(text.encode())
     return content.sha256
 
 

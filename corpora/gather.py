@@ -31,7 +31,7 @@ def assembled(
     """The corpus of ``kept``, its identity computed."""
     content = Content()
     for document in kept:
-        content.add(document.text)
+        content.add(document.utf8)
     return Corpus(
         name=name,
         spec="",

@@ -75,7 +75,7 @@ class Reader:
         tally, content = Tally(), Content()
         self._meter = Meter()
         for document in self._read(tally, self._meter, Names()):
-            content.add(document.text)
+            content.add(document.utf8)
             yield document
         if not content.documents:
             raise nothing_in(self._place, tally)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from corpora.columns import NoTextError, default_columns, split_names, text_of, wrong_column
+from corpora.columns import NoTextError, default_columns, split_names, text_of, utf8, wrong_column
 from corpora.corpus import Document, Skipped
 from corpora.names import Names, plain_name
 from corpora.streams import BrokenStreamError, unreadable
@@ -66,11 +66,12 @@ def documents(
                     keys.update(dict.fromkeys(item.fields))
             try:
                 text = text_of(item.fields, chosen)
+                encoded = utf8(text)
             except NoTextError as reason:
                 tally.add(str(reason), table.where, item.position)
                 continue
             good += 1
-            yield Document(named(_own_id(item.fields), label, item.position), text)
+            yield Document(named(_own_id(item.fields), label, item.position), text, encoded)
     except BrokenStreamError as error:
         tally.broken(table.where, error, good)
     except OSError as error:

@@ -25,7 +25,7 @@ class _ZstdReader(io.RawIOBase):
         self._raw = raw
         self._frame: Any = None
         self._input = b""
-        self._output = b""
+        self._output = memoryview(b"")
 
     def readable(self) -> bool:
         return True
@@ -42,7 +42,7 @@ class _ZstdReader(io.RawIOBase):
                 if self._frame is not None:
                     raise BrokenStreamError("it ends inside a zstandard frame")
                 return 0
-            self._output = self._decompress()
+            self._output = memoryview(self._decompress())
         count = min(len(buffer), len(self._output))
         buffer[:count] = self._output[:count]
         self._output = self._output[count:]

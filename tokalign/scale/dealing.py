@@ -29,9 +29,9 @@ class Dealt:
         """The first texts, as many as fill ``n_bytes``, one at least."""
         found: list[str] = []
         size = 0
-        for _, text in chain.from_iterable(s.documents for s in self._head):
-            found.append(text)
-            size += len(text.encode())
+        for _, data in chain.from_iterable(s.parts for s in self._head):
+            found.append(data.decode())
+            size += len(data)
             if size >= n_bytes:
                 break
         return tuple(found)
@@ -44,6 +44,6 @@ class Dealt:
         yield from map(self._counted, self._shards)
 
     def _counted(self, shard: Shard) -> Shard:
-        self.documents += len(shard.documents)
+        self.documents += len(shard.parts)
         self.n_bytes += shard.n_bytes
         return shard

@@ -171,9 +171,9 @@ def _without(corpus: Corpus, lost: Sequence[Shard]) -> Corpus:
     if not lost:
         return corpus
     parts = sorted(lost, key=lambda shard: shard.number)
-    skipped = tuple(Skipped(LOST, s.where, len(s.documents)) for s in parts)
+    skipped = tuple(Skipped(LOST, s.where, len(s.parts)) for s in parts)
     said = tuple(
-        f"{len(s.documents):,} documents ({s.where}) are in no figure, because {ATTEMPTS} workers ended while "
+        f"{len(s.parts):,} documents ({s.where}) are in no figure, because {ATTEMPTS} workers ended while "
         "they measured them; give more memory, fewer --workers, or a smaller --shard"
         for s in parts
     )
