@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from itertools import chain
 
@@ -28,6 +28,7 @@ class Reader:
         self._corpus: Corpus | None = None
         self._meter = Meter()
         self._begun: Iterator[Document] | None = None
+        self._reading: Generator[Document, None, None] | None = None
 
     @classmethod
     def of(cls, corpus: Corpus) -> Reader:
@@ -42,13 +43,22 @@ class Reader:
         Raises CorpusUsageError for a request that cannot be met, CorpusError where there is no document.
         """
         if self._corpus is None and self._begun is None:
-            reading = self._pass()
-            self._begun = chain([next(reading)], reading)
+            self._reading = self._pass()
+            self._begun = chain([next(self._reading)], self._reading)
         return self
 
     def __iter__(self) -> Iterator[Document]:
         begun, self._begun = self._begun, None
-        return begun if begun is not None else self._pass()
+        if begun is not None:
+            return begun
+        self._reading = self._pass()
+        return self._reading
+
+    def close(self) -> None:
+        """End a pass that was left before its end, and close its files."""
+        self._begun = None
+        if self._reading is not None:
+            self._reading.close()
 
     @property
     def share(self) -> float | None:
@@ -63,7 +73,7 @@ class Reader:
             raise CorpusError(f"{self.name} has not been read to its end: iterate over it first")
         return replace(self._corpus, name=self.name)
 
-    def _pass(self) -> Iterator[Document]:
+    def _pass(self) -> Generator[Document, None, None]:
         if self._corpus is not None and not self._place:
             self._meter = Meter()
             self._meter.expect([self._corpus.n_documents])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -57,8 +58,9 @@ def compare(
         job.plan, target, drafts, job.offline, _identity(job, target, drafts), notify, announce or ignore
     ) as surveyor:
         for reader in readers:
-            found = surveyor.survey(reader, steps.measuring(reader.name))
-            for sentence in corpus_notices(found.corpus):
+            with closing(reader):
+                found = surveyor.survey(reader, steps.measuring(reader.name))
+            for sentence in corpus_notices(found.corpus, found.sample):
                 notify(sentence)
             corpora.append(found.corpus)
             infos.append(corpus_info(found.corpus, found.sample))
@@ -111,7 +113,7 @@ def tuned(job: Job, progress: Progress | None = None, notify: Notify | None = No
     curves, corpora, infos = [], [], []
     for reader in readers:
         sample = _read(reader, steps)
-        for sentence in corpus_notices(reader.corpus):
+        for sentence in corpus_notices(reader.corpus, sample):
             notify(sentence)
         corpora.append(reader.corpus)
         infos.append(corpus_info(reader.corpus, sample))
@@ -171,9 +173,10 @@ def _identity(job: Job, target: Tokenizer, drafts: Sequence[Tokenizer]) -> dict[
 
 def _read(reader: Reader, steps: _Steps) -> TextSample:
     sample, advance = TextSample(), steps.measuring(reader.name)
-    for number, _ in enumerate(sample.watch(reader)):
-        if number % 1000 == 0:
-            advance(reader.share or 0.0, 0.0)
+    with closing(reader):
+        for number, _ in enumerate(sample.watch(reader)):
+            if number % 1000 == 0:
+                advance(reader.share or 0.0, 0.0)
     return sample
 
 

@@ -30,6 +30,11 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
 
 
+def cache_folder() -> Path:
+    """The folder of this package in the user's cache: what is there can be made again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").expanduser() / "tokalign"
+
+
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text by way of a temporary file in the same folder."""
     with replacing(path) as partial:

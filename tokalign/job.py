@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from corpora import Corpus, Reader, open_reader
 from tokalign.errors import UsageError
-from tokalign.scale import SHARD_BYTES, Plan
+from tokalign.scale import SHARD_BYTES, Plan, TextSample
 from tokalign.tokenizers import Tokenizer, load
 from tokalign.tune import CUTS, KS
 
@@ -69,10 +69,17 @@ def loaded(job: Job, notify: Notify) -> tuple[Tokenizer, list[Tokenizer], list[R
     return target, drafts, readers
 
 
-def corpus_notices(corpus: Corpus) -> list[str]:
-    """What reading has brought to light: damage first, then what was left out."""
-    damaged = [f"ATTENTION: {sentence}" for sentence in corpus.damage]
-    return damaged + [f"{corpus.name}: left out {s.count:,} × {s.kind} in {s.where}" for s in corpus.skipped]
+def corpus_notices(corpus: Corpus, sample: TextSample) -> list[str]:
+    """What reading has brought to light: damage first, then what was left out, then what the curve over p
+    rests on where that is not all."""
+    found = [f"ATTENTION: {sentence}" for sentence in corpus.damage]
+    found += [f"{corpus.name}: left out {s.count:,} × {s.kind} in {s.where}" for s in corpus.skipped]
+    if not sample.whole:
+        found.append(
+            f"{corpus.name}: p is chosen on a sample of {len(sample.texts):,} documents "
+            f"({sample.n_bytes / 1e6:.1f} MB), all other figures rest on all documents"
+        )
+    return found
 
 
 def tokenizer_notices(tokenizers: Sequence[Tokenizer]) -> list[str]:

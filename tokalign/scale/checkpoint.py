@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import shutil
 import time
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tokalign.files import replacing
+from tokalign.files import cache_folder, replacing
 from tokalign.scale.shards import Shard
 
 _STALE = 30 * 24 * 3600  # seconds after which what an ended run left behind is removed
@@ -21,7 +20,7 @@ _STALE = 30 * 24 * 3600  # seconds after which what an ended run left behind is 
 
 def folder() -> Path:
     """Where checkpoints are: ``tokalign/runs`` in the user's cache folder."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").expanduser() / "tokalign" / "runs"
+    return cache_folder() / "runs"
 
 
 class Checkpoint:

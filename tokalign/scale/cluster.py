@@ -58,7 +58,8 @@ class Cluster:
                 under_way[future] = shard
             if not under_way:
                 return
-            finished = self._distributed.wait(list(under_way), return_when="FIRST_COMPLETED").done
+            with self._client.as_current():
+                finished = self._distributed.wait(list(under_way), return_when="FIRST_COMPLETED").done
             for future in finished:
                 shard = under_way.pop(future)
                 if future.status == "finished":
