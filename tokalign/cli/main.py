@@ -11,6 +11,7 @@ from typing import IO, Any
 import click
 
 from tokalign import __version__
+from tokalign.cli.bench import bench
 from tokalign.cli.compare import compare
 from tokalign.cli.corpora import corpora
 from tokalign.cli.inspect import inspect
@@ -99,7 +100,7 @@ def cli() -> None:
     """
 
 
-for _command in (compare, tune, inspect, report, models, corpora):
+for _command in (compare, tune, inspect, report, models, corpora, bench):
     cli.add_command(_command)
 
 

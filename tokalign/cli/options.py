@@ -73,14 +73,19 @@ _CORPUS = (
 )
 
 
-_SCALE = (
-    click.option(
+def workers(function: F) -> F:
+    """``--workers``."""
+    return click.option(
         "--workers",
         type=click.IntRange(min=0),
         metavar="N",
         help="Processes that measure (default: one for each core this process may use; 0 or 1: none but "
         "this one). Corpora below 5 MB are always measured in this one.",
-    ),
+    )(function)
+
+
+_SCALE = (
+    workers,
     click.option(
         "--shard",
         "shard_mb",
