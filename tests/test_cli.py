@@ -318,6 +318,24 @@ def test_interrupted_between_two_files(here, monkeypatch):
     assert done.stderr.splitlines()[-1] == "tokalign: interrupted; before that, w.json was written"
 
 
+def test_an_interrupt_says_how_to_go_on(here, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tokalign.scale.survey.SMALL", 1)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
+    with monkeypatch.context() as patch:
+        patch.setattr("tokalign.cli.compare.announce", stop)
+        done = run(*compare("--workers", "1", "--shard", "0.01"))
+    assert done.exit_code == 130
+    assert done.stderr.splitlines()[-1] == (
+        "tokalign: interrupted; nothing was written; 1 finished part is kept: give the same command with "
+        "--resume to go on from there"
+    )
+    done = run(*compare("--workers", "1", "--shard", "0.01", "--resume", "--no-report"))
+    assert done.exit_code == 0 and "1 parts were finished by the run before" in done.stderr
+
+
 def test_terminals_of_another_encoding(here):
     for arguments in (("inspect", "cel.json", "szkic.json", "Źródło 🙂"), ("models", "--offline")):
         running = process(*arguments, cwd=here, env={"PYTHONIOENCODING": "ascii"})

@@ -60,6 +60,8 @@ def compare(
         for reader in readers:
             with closing(reader):
                 found = surveyor.survey(reader, steps.measuring(reader.name))
+            if reader is readers[-1]:
+                surveyor.dismiss()
             for sentence in corpus_notices(found.corpus, found.sample):
                 notify(sentence)
             corpora.append(found.corpus)

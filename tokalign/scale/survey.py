@@ -17,7 +17,7 @@ from tokalign.scale.dealing import Dealt
 from tokalign.scale.here import Here
 from tokalign.scale.outcome import ATTEMPTS, Measurer, Outcome
 from tokalign.scale.pace import Advance, Pace
-from tokalign.scale.recipe import Recipe, accelerated
+from tokalign.scale.recipe import Recipe, accelerated, give_back_memory
 from tokalign.scale.sample import TextSample
 from tokalign.scale.shards import SHARD_BYTES, Shard
 from tokalign.scale.total import Total
@@ -88,6 +88,7 @@ class Surveyor:
         if error is not None and finished:
             parts = "1 finished part is" if finished == 1 else f"{finished:,} finished parts are"
             error.add_note(f"{parts} kept: give the same command with --resume to go on from there")
+        self.dismiss()
         self._stack.__exit__(kind, error, trace)
 
     def survey(self, reader: Reader, advance: Advance) -> Survey:
@@ -126,6 +127,12 @@ class Surveyor:
             self._notify(f"{reader.name}: {checkpoint.taken:,} parts were finished by the run before")
         return Survey(_without(reader.corpus, lost), total.measurements(self._target, self._drafts), sample)
 
+    def dismiss(self) -> None:
+        """End the workers, whose memory others need now; a further corpus would start new ones."""
+        if self._measurer is not None:
+            self._measurer.close()
+            self._measurer = None
+
     def _accelerate(self, texts: tuple[str, ...]) -> None:
         if self._trial:
             return
@@ -135,6 +142,7 @@ class Surveyor:
                 self.encoders[tokenizer.name] = said
         for said in dict.fromkeys(self.encoders.values()):
             self._notify(said)
+        give_back_memory()
 
     def _checkpoint(self, reader: Reader) -> Checkpoint:
         identity = {"corpus": reader.spec, "shard_bytes": self._plan.shard_bytes, **self._identity}
@@ -162,7 +170,6 @@ class Surveyor:
                 self._measurer = Cluster(recipe, self._plan.scheduler)
             else:
                 self._measurer = Workers(recipe, self._processes, self._notify)
-            self._stack.callback(self._measurer.close)
         return self._measurer
 
 

@@ -46,6 +46,7 @@ class Worker:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tokalign.scale.worker", str(there.fileno())],
                 pass_fds=(there.fileno(),),
+                process_group=0,  # Ctrl-C is for this process alone
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env=os.environ

@@ -14,7 +14,7 @@ from typing import cast
 from tokalign.tokenizers import WORD_START, Tokenizer, Vocabulary
 from tokalign.tokenizers.vocabulary import SPACE
 
-_MOST = 100_000  # words that are remembered
+_MOST = 100_000  # words, or texts, that are remembered
 
 
 class Pieces:
@@ -23,6 +23,7 @@ class Pieces:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self.vocabulary: Vocabulary = tokenizer.vocabulary
+        self._texts: dict[str, list[int]] = {}
         self._start = _Remembered(lambda word: tokenizer.encode(word.decode()))  # of a document
         self._first = _Remembered(tokenizer.encode_bytes)  # of a continuation
         self._later = _Remembered(lambda word: tokenizer.encode_bytes(b" " + word))
@@ -32,9 +33,14 @@ class Pieces:
         return self._tokenizer.dummy_prefix
 
     def encode(self, text: str) -> list[int]:
-        """As `Tokenizer.encode`."""
-        found = self._joined(self._start, text.encode())
-        return self._tokenizer.encode(text) if found is None else found
+        """As `Tokenizer.encode`; the list is not to be changed, since half of the texts come again."""
+        found = self._texts.get(text)
+        if found is None:
+            if len(self._texts) > _MOST:
+                self._texts.clear()
+            found = self._joined(self._start, text.encode())
+            found = self._texts[text] = self._tokenizer.encode(text) if found is None else found
+        return found
 
     def encode_bytes(self, data: bytes) -> list[int]:
         """As `Tokenizer.encode_bytes`."""
