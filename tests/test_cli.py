@@ -323,7 +323,7 @@ def test_an_interrupt_says_how_to_go_on(here, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tokalign.scale.survey.SMALL", 1)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
+    monkeypatch.setenv("TOKALIGN_CACHE", str(here / "cache"))
     with monkeypatch.context() as patch:
         patch.setattr("tokalign.cli.compare.announce", stop)
         done = run(*compare("--workers", "1", "--shard", "0.01"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pickle
@@ -46,7 +47,7 @@ def folder(tmp_path_factory) -> Path:
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Even these texts are dealt to processes, and kept until the run is done."""
     monkeypatch.setattr(survey, "SMALL", 1)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("TOKALIGN_CACHE", str(tmp_path / "cache"))
 
 
 def job(folder: Path, **options) -> Job:
@@ -415,3 +416,15 @@ def free_port() -> int:
 
 def test_cores_are_those_of_this_process():
     assert cores() >= 1
+
+
+def test_progress_is_the_share_that_is_measured(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(survey, "SMALL", 12_000)  # read before anything is measured
+    size = sum(len(text.encode()) for text in TEXTS)
+    seen: list[float] = []
+    compare(
+        job(folder, workers=1, shard_bytes=1),
+        lambda what, share: seen.append(share) if "meas" in what else None,
+    )
+    measured = list(itertools.accumulate(len(text.encode()) / size for text in TEXTS))
+    assert max(abs(share - 0.6 * done) for share, done in zip(sorted(set(seen)), measured, strict=True)) < 0.15

@@ -144,7 +144,7 @@ class _Steps:
         """What is told of the measuring of a corpus: its share and the bytes a second."""
 
         def advance(share: float, speed: float) -> None:
-            pace = f", {speed / 1e6:.1f} MB/s" if speed else ""
+            pace = f", {speed / 1e6:.2f} MB/s" if speed else ""
             self._reach(f"{corpus}: measuring{pace}", _MEASURING * share)
 
         return advance

@@ -31,7 +31,12 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def cache_folder() -> Path:
-    """The folder of this package in the user's cache: what is there can be made again."""
+    """The folder of this package in the user's cache: ``$TOKALIGN_CACHE``, else ``$XDG_CACHE_HOME/tokalign``.
+
+    What is there can be made again.
+    """
+    if own := os.environ.get("TOKALIGN_CACHE"):
+        return Path(own).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").expanduser() / "tokalign"
 
 

@@ -73,9 +73,9 @@ def _print(found: Bench) -> None:
     stages = Table(box=None, header_style="bold", pad_edge=False)
     ratios = Table(box=None, header_style="bold", pad_edge=False)
     for table, first in ((stages, "stage"), (ratios, "ratio")):
-        table.add_column(first)
+        table.add_column(first, no_wrap=True)
         for title in ("time", "processor time", "peak memory"):
-            table.add_column(title, justify="right")
+            table.add_column(title, justify="right", no_wrap=True)
     for stage in found.stages:
         peak = _spread(stage.peak, " MB", 1e6, 0) if stage.peak else ""
         stages.add_row(stage.name, _spread(stage.wall, " s"), _spread(stage.cpu, " s"), peak)
@@ -89,5 +89,6 @@ def _print(found: Bench) -> None:
 
 
 def _spread(found: Spread, unit: str, scale: float = 1, places: int = 2) -> str:
+    places = places if found.median / scale < 100 else 0
     median, low, high = (f"{v / scale:,.{places}f}" for v in (found.median, found.low, found.high))
     return f"{median}{unit} ({low}–{high})"

@@ -10,10 +10,10 @@ from tokalign.scale.shards import Shard, shards
 
 
 class Dealt:
-    """``documents`` and ``n_bytes`` count what has been handed out."""
+    """``documents`` and ``n_bytes`` count what has been read."""
 
     def __init__(self, documents: Iterable[Document], shard_bytes: int) -> None:
-        self._shards = shards(documents, shard_bytes)
+        self._shards = map(self._counted, shards(documents, shard_bytes))
         self._head: list[Shard] = []
         self.documents = self.n_bytes = 0
 
@@ -21,7 +21,7 @@ class Dealt:
         """Read ``n_bytes`` of text; whether that was all."""
         for shard in self._shards:
             self._head.append(shard)
-            if sum(s.n_bytes for s in self._head) >= n_bytes:
+            if self.n_bytes >= n_bytes:
                 return False
         return True
 
@@ -40,8 +40,8 @@ class Dealt:
         head, self._head = self._head, []
         head.reverse()
         while head:
-            yield self._counted(head.pop())
-        yield from map(self._counted, self._shards)
+            yield head.pop()
+        yield from self._shards
 
     def _counted(self, shard: Shard) -> Shard:
         self.documents += len(shard.parts)
