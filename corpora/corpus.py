@@ -107,6 +107,7 @@ def with_unique_ids(documents: Iterable[Document]) -> tuple[Document, ...]:
             while (name := f"{document.id}#{number}") in taken:
                 number += 1
             taken.add(name)
-            document = Document(name, document.text)
-        unique.append(document)
+            unique.append(Document(name, document.text))
+        else:
+            unique.append(Document(document.id, document.text))
     return tuple(unique)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from corpora import files, standard_input
-from corpora.corpus import Corpus
+from corpora.corpus import Corpus, Document
 from corpora.gather import gathered
 from corpora.hub import HubData
 from corpora.manifest import NamedCorpus, checked_sample
@@ -28,7 +28,7 @@ def open_corpus(
 ) -> Corpus:
     """The documents that ``spec`` names, in their order, in memory; arguments and errors as `open_reader`."""
     reader = open_reader(spec, sample=sample, seed=seed, offline=offline, column=column)
-    kept = tuple(reader)
+    kept = tuple(Document(document.id, document.text) for document in reader)
     return replace(reader.corpus, documents=kept)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import json
 import os
 import signal
@@ -318,6 +319,17 @@ def test_interrupted_between_two_files(here, monkeypatch):
     assert done.stderr.splitlines()[-1] == "tokalign: interrupted; before that, w.json was written"
 
 
+def test_a_corpus_that_is_cut_off_is_used_and_told(here):
+    whole = gzip.compress((here / "teksty.jsonl").read_bytes())
+    (here / "t.jsonl.gz").write_bytes(whole[: len(whole) * 2 // 3])
+    done = run("compare", "cel.json", "szkic.json", "-c", "t.jsonl.gz", *CUTS, "--json", "--report", "r.html")
+    assert done.exit_code == 0, done.output
+    assert "ATTENTION: t.jsonl.gz is damaged or incomplete (it ends inside the gzip data)" in done.stderr
+    corpus = json.loads(done.stdout)["corpora"][0]
+    assert corpus["skipped"][0]["kind"] == "rest of a damaged or incomplete file"
+    assert corpus["documents"] > 0 and "is damaged or incomplete" in Path("r.html").read_text(encoding="utf-8")
+
+
 def test_an_interrupt_says_how_to_go_on(here, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
@@ -333,7 +345,7 @@ def test_an_interrupt_says_how_to_go_on(here, monkeypatch):
         "--resume to go on from there"
     )
     done = run(*compare("--workers", "1", "--shard", "0.01", "--resume", "--no-report"))
-    assert done.exit_code == 0 and "1 parts were finished by the run before" in done.stderr
+    assert done.exit_code == 0 and "1 part was finished by the run before" in done.stderr
 
 
 def test_terminals_of_another_encoding(here):

@@ -124,7 +124,8 @@ class Surveyor:
             if not small and (estimate := pace.estimate(outcome.shard, self._processes)):
                 self._announce(f"{reader.name}: {estimate}")
         if checkpoint and checkpoint.taken:
-            self._notify(f"{reader.name}: {checkpoint.taken:,} parts were finished by the run before")
+            taken = "1 part was" if checkpoint.taken == 1 else f"{checkpoint.taken:,} parts were"
+            self._notify(f"{reader.name}: {taken} finished by the run before")
         return Survey(_without(reader.corpus, lost), total.measurements(self._target, self._drafts), sample)
 
     def dismiss(self) -> None:
@@ -180,8 +181,9 @@ def _without(corpus: Corpus, lost: Sequence[Shard]) -> Corpus:
     parts = sorted(lost, key=lambda shard: shard.number)
     skipped = tuple(Skipped(LOST, s.where, len(s.parts)) for s in parts)
     said = tuple(
-        f"{len(s.parts):,} documents ({s.where}) are in no figure, because {ATTEMPTS} workers ended while "
-        "they measured them; give more memory, fewer --workers, or a smaller --shard"
+        f"{len(s.parts):,} {'document is' if len(s.parts) == 1 else 'documents are'} in no figure ({s.where}), "
+        f"because {ATTEMPTS} workers ended while they measured them; give more memory, fewer --workers, or a "
+        "smaller --shard"
         for s in parts
     )
     notice = "; ".join(filter(None, [corpus.notice, *said]))

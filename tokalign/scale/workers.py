@@ -63,7 +63,7 @@ class Worker:
 
 
 class Workers:
-    """``n`` processes for one task, started with the first shard. ``notify`` is told of each that dies."""
+    """At most ``n`` processes for one task, started when shards need them. ``notify`` is told of each that dies."""
 
     def __init__(self, task: Task, n: int, notify: Callable[[str], None]) -> None:
         self._task, self._n, self._notify = task, n, notify
@@ -87,9 +87,10 @@ class Workers:
                     more = False
                 else:
                     waiting.append(shard)
-            if not more and not waiting and not any(w.shard for w in self._workers):
+            needed = len(waiting) + sum(w.shard is not None for w in self._workers)
+            if not needed:
                 return
-            while len(self._workers) < self._n:
+            while len(self._workers) < min(self._n, needed):
                 self._workers.append(Worker(self._task, max(1, cores() // self._n)))
             for worker in self._workers:
                 if worker.ready and worker.shard is None and waiting:
