@@ -338,14 +338,14 @@ def test_an_interrupt_says_how_to_go_on(here, monkeypatch):
     monkeypatch.setenv("TOKALIGN_CACHE", str(here / "cache"))
     with monkeypatch.context() as patch:
         patch.setattr("tokalign.cli.compare.announce", stop)
-        done = run(*compare("--workers", "1", "--shard", "0.01"))
+        done = run(*compare("--workers", "1", "--shard", "0.002"))
     assert done.exit_code == 130
     assert done.stderr.splitlines()[-1] == (
-        "tokalign: interrupted; nothing was written; 1 finished part is kept: give the same command with "
+        "tokalign: interrupted; nothing was written; 2 finished parts are kept: give the same command with "
         "--resume to go on from there"
     )
-    done = run(*compare("--workers", "1", "--shard", "0.01", "--resume", "--no-report"))
-    assert done.exit_code == 0 and "1 part was finished by the run before" in done.stderr
+    done = run(*compare("--workers", "1", "--shard", "0.002", "--resume", "--no-report"))
+    assert done.exit_code == 0 and "2 parts were finished by the run before" in done.stderr
 
 
 def test_terminals_of_another_encoding(here):

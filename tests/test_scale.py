@@ -169,11 +169,9 @@ def test_a_large_corpus_is_announced(folder: Path):
 
 
 def test_estimates_in_words():
-    half = Estimate(1_000_000, 50, 0.5, 500_000, 2.0, 2)
-    assert (
-        str(half)
-        == "about 2 MB of text in 100 documents; 2 workers measure 0.5 MB a second, so about 4 s in all"
-    )
+    half = Estimate(1_000_000, 50, 0.5, 500_000.0, 2)
+    said = "about 2 MB of text in 100 documents; 2 workers measure 0.50 MB a second, so about 4 s in all"
+    assert str(half) == said
     assert "size of the corpus is not known; one process measures" in str(replace(half, share=None, workers=1))
 
 

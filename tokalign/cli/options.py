@@ -89,7 +89,7 @@ _SCALE = (
     click.option(
         "--shard",
         "shard_mb",
-        type=click.FloatRange(min=0.01),
+        type=click.FloatRange(min=0.001),
         default=4.0,
         show_default=True,
         metavar="MB",

@@ -21,7 +21,8 @@ class Pace:
         self._reader, self._dealt, self._advance = reader, dealt, advance
         self._start: float | None = None
         self._done = 0
-        self._told = False
+        self._first: float | None = None  # when the first shard was measured
+        self._since_first: list[int] = []  # bytes of each shard measured since
 
     def begun(self) -> None:
         self._start = self._start or time.monotonic()
@@ -42,10 +43,13 @@ class Pace:
         )
 
     def estimate(self, shard: Shard, workers: int) -> Estimate | None:
-        """Once, when the first shard is measured."""
-        if self._told or self._start is None:
+        """Told of each shard that is measured and not taken from an earlier run; an estimate, once, when each
+        worker has had time for one more after the first, whose time is that of its start too."""
+        if self._first is None:
+            self._first = time.monotonic()
             return None
-        self._told = True
-        seconds = time.monotonic() - self._start
-        read = self._dealt
-        return Estimate(read.n_bytes, read.documents, self._reader.share, shard.n_bytes, seconds, workers)
+        self._since_first.append(shard.n_bytes)
+        if len(self._since_first) != workers:
+            return None
+        speed = sum(self._since_first) / max(time.monotonic() - self._first, 1e-9)
+        return Estimate(self._dealt.n_bytes, self._dealt.documents, self._reader.share, speed, workers)
