@@ -5,38 +5,59 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from corpora.streams import unreadable
+from corpora.meter import Meter
+from corpora.streams import BrokenStreamError, unreadable
 from corpora.tables import Flaw, Row, Table
-from tokalign.errors import CorpusError
+
+LOST = "row of a damaged row group"
 
 
-def parquet_file(path: Path) -> Table:
-    """Rows of a Parquet file; text columns come as bytes, so that bad UTF-8 is met value by value."""
+def parquet_file(path: Path, meter: Meter | None = None) -> Table:
+    """Rows of a Parquet file; text columns come as bytes, so that bad UTF-8 is met value by value.
+
+    Raises BrokenStreamError for a file whose end (where its schema stands) is cut or damaged. A row group
+    that cannot be read is a flaw, counted in rows; those after it are read.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     where = str(path)
-    damage = f"{where} is not a readable Parquet file: it is damaged or incomplete; copy or download it again"
     try:
-        names = pq.read_schema(path).names
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
     except (pa.ArrowException, ValueError) as error:
-        raise CorpusError(damage) from error
+        raise BrokenStreamError("it is not a readable Parquet file") from error
     except OSError as error:
-        raise (unreadable(path, error) if error.errno else CorpusError(damage)) from error
+        if error.errno:
+            raise unreadable(path, error) from error
+        raise BrokenStreamError("it is not a readable Parquet file") from error
 
     def rows(columns: Sequence[str]) -> Iterator[Row | Flaw]:
-        number = 0
         wanted = [name for name in names if name in columns or name == "id"]
-        try:
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=256, columns=wanted):
-                    for row in arrow_rows(batch):
-                        number += 1
-                        yield Row(f"row {number}", row)
-        except (pa.ArrowException, OSError) as error:
-            raise CorpusError(f"{damage} ({number} rows were readable)") from error
+        first = 0  # rows before the row group
+        with pq.ParquetFile(path) as file:
+            for group, size in enumerate(sizes):
+                read = 0
+                try:
+                    for batch in file.iter_batches(batch_size=256, row_groups=[group], columns=wanted):
+                        for row in arrow_rows(batch):
+                            read += 1
+                            yield Row(f"row {first + read}", row)
+                        if meter is not None:
+                            meter.reach((first + read) / sum(sizes))
+                except (pa.ArrowException, OSError):
+                    yield Flaw(LOST, f"row {first + read + 1}", size - read, _damage(where, group, size, read))
+                first += size
 
     return Table(where, tuple(names), True, rows)
+
+
+def _damage(where: str, group: int, size: int, read: int) -> str:
+    return (
+        f"row group {group + 1} of {where} is damaged: {size - read:,} of its {size:,} rows are left out, all "
+        "other row groups are used; copy or download the file again"
+    )
 
 
 def arrow_rows(batch: object) -> Iterator[dict[str, object]]:

@@ -72,10 +72,14 @@ def _text(value: object) -> str:
             raise NoTextError("text that is not UTF-8") from None
     if not isinstance(value, str):
         raise NoTextError(f"column value that is no text ({type(value).__name__})")
+    return value
+
+
+def utf8(text: str) -> bytes:
+    """The text in UTF-8. Raises NoTextError for one that has none, naming the kind."""
     try:
-        value.encode()
+        return text.encode()
     except UnicodeEncodeError as error:
         # CSV carries undecodable bytes as U+DC80–U+DCFF; JSON can spell any lone surrogate.
-        escaped = "\udc80" <= value[error.start] <= "\udcff"
+        escaped = "\udc80" <= text[error.start] <= "\udcff"
         raise NoTextError("text that is not UTF-8" if escaped else "text with a lone surrogate") from None
-    return value

@@ -1,20 +1,29 @@
-"""A corpus in memory: its documents, where they are from, and what was left out."""
+"""A corpus: its documents, where they are from, what identifies them, and what was left out."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text. ``id`` is unique in its corpus; ``text`` is never empty and always encodes as UTF-8."""
+    """One text. ``id`` is unique in its corpus; ``text`` is never empty and always encodes as UTF-8.
+
+    ``encoded`` is that UTF-8 where it is at hand: a large corpus is encoded once, not for every use.
+    """
 
     id: str
     text: str
+    encoded: bytes | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def utf8(self) -> bytes:
+        """The text's UTF-8."""
+        return self.text.encode() if self.encoded is None else self.encoded
 
 
 class Skipped(NamedTuple):
@@ -32,8 +41,11 @@ class Corpus:
     ``spec`` is the text that asked for it; ``source`` one sentence on origin and sampling; ``licence`` None
     for local text. ``fallback`` is True when a bundled sample stands in for a hub corpus that could not be
     read; ``notice`` then says why, and is None when there is nothing to tell. ``skipped`` counts what was
-    left out before sampling. ``total`` is the number of documents of the source before sampling, None when
-    only its beginning was read. ``n_bytes`` counts UTF-8 bytes; ``sha256`` is `content_sha256`.
+    left out before sampling, ``damage`` has a sentence for each place where the source itself is broken.
+    ``total`` is the number of documents of the source before sampling, None when only its beginning was
+    read. ``n_bytes`` counts UTF-8 bytes; ``sha256`` is `content_sha256`.
+
+    ``documents`` is a tuple where `open_corpus` made the corpus; a `Reader`'s reads its source anew.
     """
 
     name: str
@@ -42,11 +54,33 @@ class Corpus:
     licence: str | None
     fallback: bool
     notice: str | None
-    documents: tuple[Document, ...]
+    documents: Iterable[Document]
+    n_documents: int
     skipped: tuple[Skipped, ...]
+    damage: tuple[str, ...]
     total: int | None
     n_bytes: int
     sha256: str
+
+
+class Content:
+    """The size and identity of documents as they pass."""
+
+    def __init__(self) -> None:
+        self.documents = self.n_bytes = 0
+        self._digest = hashlib.sha256()
+
+    def add(self, data: bytes) -> None:
+        """One document's UTF-8."""
+        self.documents += 1
+        self.n_bytes += len(data)
+        self._digest.update(len(data).to_bytes(8, "big"))
+        self._digest.update(data)
+
+    @property
+    def sha256(self) -> str:
+        """`content_sha256` of what has passed."""
+        return self._digest.hexdigest()
 
 
 def content_sha256(texts: Iterable[str]) -> str:
@@ -54,12 +88,10 @@ def content_sha256(texts: Iterable[str]) -> str:
 
     The length prefix keeps ["ab", "c"] and ["a", "bc"] apart. Ids, names and origin do not enter.
     """
-    digest = hashlib.sha256()
+    content = Content()
     for text in texts:
-        data = text.encode()
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()
+        content.add(text.encode())
+    return content.sha256
 
 
 def with_unique_ids(documents: Iterable[Document]) -> tuple[Document, ...]:
@@ -75,6 +107,7 @@ def with_unique_ids(documents: Iterable[Document]) -> tuple[Document, ...]:
             while (name := f"{document.id}#{number}") in taken:
                 number += 1
             taken.add(name)
-            document = Document(name, document.text)
-        unique.append(document)
+            unique.append(Document(name, document.text))
+        else:
+            unique.append(Document(document.id, document.text))
     return tuple(unique)

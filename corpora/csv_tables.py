@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from corpora.columns import listed
+from corpora.meter import Meter
 from corpora.streams import open_bytes
 from corpora.tables import BOM_KIND, Flaw, Row, Table
 from tokalign.errors import CorpusError, CorpusUsageError
 
 
-def csv_file(path: Path) -> Table:
+def csv_file(path: Path, meter: Meter | None = None) -> Table:
     """Rows under a header row; the separator is a comma, else a semicolon or tab found in the header."""
     where = str(path)
     with open_bytes(path) as stream:
@@ -24,7 +25,9 @@ def csv_file(path: Path) -> Table:
 
     def records() -> Iterator[list[str]]:
         csv.field_size_limit(sys.maxsize)  # the default refuses fields over 131,072 characters
-        with io.TextIOWrapper(open_bytes(path), "utf-8-sig", errors="surrogateescape", newline="") as lines:
+        with io.TextIOWrapper(
+            open_bytes(path, meter), "utf-8-sig", errors="surrogateescape", newline=""
+        ) as lines:
             reader = csv.reader(lines, delimiter=separator, strict=True)
             try:
                 yield from reader

@@ -1,23 +1,21 @@
-"""Local text: a file, a folder, a glob, or standard input."""
+"""Local text: a file, a folder, or a glob."""
 
 from __future__ import annotations
 
 import glob
-import io
-import json
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from corpora.arrow_tables import parquet_file
-from corpora.columns import default_columns, split_names, wrong_column
 from corpora.corpus import Document
 from corpora.csv_tables import csv_file
 from corpora.json_tables import json_file, json_lines
-from corpora.reading import Tally, broken, documents
+from corpora.meter import Meter
+from corpora.names import Names
+from corpora.reading import Tally, documents
 from corpora.streams import BrokenStreamError, open_bytes, unreadable
 from corpora.tables import Flaw, Row, Table, plain_text
-from tokalign.errors import CorpusError, CorpusUsageError
+from tokalign.errors import CorpusUsageError
 
 FORMATS = (".txt", ".jsonl", ".json", ".parquet", ".csv")
 COMPRESSIONS = (".gz", ".zst")
@@ -69,37 +67,58 @@ def _supported(found: Sequence[Path], where: str, tally: Tally) -> list[tuple[Pa
     return kept
 
 
-def read(files: Sequence[tuple[Path, str]], column: str | None, tally: Tally) -> Iterator[Document]:
-    """Documents of the files in order. ``column`` does not touch .txt, and is refused where all are .txt."""
+def read(
+    files: Sequence[tuple[Path, str]],
+    column: str | None,
+    tally: Tally,
+    meter: Meter | None = None,
+    names: Names | None = None,
+) -> Iterator[Document]:
+    """Documents of the files in order. ``column`` does not touch .txt, and is refused where all are .txt.
+
+    A damaged file is counted, with the documents before the damage used; ``meter`` follows the bytes read.
+    """
     if column is not None and all(format_of(path) == ".txt" for path, _ in files):
         raise CorpusUsageError(f"{files[0][0]} is plain text, without columns: leave --column {column} away")
+    meter = meter or Meter()
+    meter.expect([_size(path) for path, _ in files])
     for path, label in files:
+        meter.begin()
         try:
-            found = table(path)
+            found = table(path, meter)
         except BrokenStreamError as error:
-            raise broken(str(path), error, 0) from error
+            tally.broken(str(path), error, 0)
+            continue
         is_text = format_of(path) == ".txt"
-        yield from documents(found, None if column is None or is_text else (column,), tally, label)
+        columns = None if column is None or is_text else (column,)
+        yield from documents(found, columns, tally, label, names)
 
 
-def table(path: Path) -> Table:
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def table(path: Path, meter: Meter | None = None) -> Table:
     match format_of(path):
         case ".txt":
-            return Table(str(path), ("text",), True, lambda _: _text_rows(path))
+            return Table(str(path), ("text",), True, lambda _: _text_rows(path, meter))
         case ".jsonl":
-            return _json_lines(path)
+            return _json_lines(path, meter)
         case ".json":
-            return json_file(path)
+            return json_file(path, meter)
         case ".csv":
-            return csv_file(path)
+            return csv_file(path, meter)
         case ".parquet":
-            return parquet_file(path)
+            return parquet_file(path, meter)
     raise CorpusUsageError(f"{path} has no supported format: give {SUPPORTED}")
 
 
-def _json_lines(path: Path) -> Table:
+def _json_lines(path: Path, meter: Meter | None) -> Table:
     try:
-        return json_lines(lambda: open_bytes(path), str(path))
+        return json_lines(lambda: open_bytes(path, meter), str(path))
     except BrokenStreamError:  # broken before the first object: met again, and counted, when its rows are read
         return Table(str(path), (), False, lambda _: _broken_rows(path))
 
@@ -110,44 +129,6 @@ def _broken_rows(path: Path) -> Iterator[Row | Flaw]:
             yield Flaw("line before the break", "line 1")
 
 
-def _text_rows(path: Path) -> Iterator[Row | Flaw]:
-    with open_bytes(path) as stream:
+def _text_rows(path: Path, meter: Meter | None) -> Iterator[Row | Flaw]:
+    with open_bytes(path, meter) as stream:
         yield from plain_text(stream.read(), str(path))
-
-
-def standard_input(column: str | None, tally: Tally) -> Iterator[Document]:
-    """Documents of standard input, read to its end.
-
-    JSON lines when every line that is not blank is a JSON object; then ``column``, or the default column,
-    must be among the keys of each. Anything else is one document of plain text, unless ``column`` is given.
-    """
-    where = "standard input"
-    data = sys.stdin.buffer.read()
-    if not data:
-        raise CorpusError(f"{where} was empty: pipe text or JSON lines into it, or give a file")
-    table = json_lines(lambda: io.BytesIO(data), where)
-    objects = _objects(data)
-    if objects is not None:
-        wanted = split_names(column, table.columns) if column else default_columns(table.columns, where)
-        if missing := [name for name in wanted if not all(name in keys for keys in objects)]:
-            raise wrong_column(missing, table.columns, where)
-        return documents(table, wanted, tally, "stdin")
-    if column is not None:
-        raise CorpusUsageError(f"{where} is not JSON lines, so has no column {column!r}: leave --column away")
-    return documents(Table(where, ("text",), True, lambda _: plain_text(data, where)), None, tally, "stdin")
-
-
-def _objects(data: bytes) -> list[set[str]] | None:
-    """The keys of each line's object, None when a line is no JSON object."""
-    keys = []
-    for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line.decode())
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(value, dict):
-            return None
-        keys.append(set(value))
-    return keys or None

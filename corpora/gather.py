@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from corpora.corpus import Corpus, Document, content_sha256, with_unique_ids
+from corpora.corpus import Content, Corpus, Document, with_unique_ids
 from corpora.reading import Tally
 from corpora.sampling import METHOD, draw
 from tokalign.errors import CorpusError
@@ -29,18 +29,23 @@ def assembled(
     name: str, source: str, kept: Sequence[Document], total: int | None, tally: Tally, notice: str | None
 ) -> Corpus:
     """The corpus of ``kept``, its identity computed."""
+    content = Content()
+    for document in kept:
+        content.add(document.utf8)
     return Corpus(
         name=name,
         spec="",
         source=source[0].upper() + source[1:] + ".",
         licence=None,
         fallback=False,
-        notice=notice,
+        notice="; ".join(filter(None, [notice, *tally.damage])) or None,
         documents=with_unique_ids(kept),
+        n_documents=len(kept),
         skipped=tally.skipped(),
+        damage=tuple(tally.damage),
         total=total,
-        n_bytes=sum(len(document.text.encode()) for document in kept),
-        sha256=content_sha256(document.text for document in kept),
+        n_bytes=content.n_bytes,
+        sha256=content.sha256,
     )
 
 
@@ -59,6 +64,8 @@ def short_of(sample: int | None, seen: int) -> str | None:
 
 def nothing_in(place: str, tally: Tally) -> CorpusError:
     """The sentence for a source without a single document."""
+    if tally.damage:
+        return CorpusError("; ".join(tally.damage))
     reasons = "; ".join(f"{count:,} × {kind} in {where}" for kind, where, count in tally.skipped())
     left_out = f" (left out: {reasons})" if reasons else ""
     return CorpusError(f"no text was found in {place}{left_out}: give a source with at least one document")

@@ -8,18 +8,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from corpora.meter import Meter
 from corpora.streams import open_bytes
 from corpora.tables import BOM, BOM_KIND, Flaw, Row, Table, decoded
 from tokalign.errors import CorpusError, CorpusUsageError
 
+LINE_LIMIT = 32 << 20  # bytes
+
 
 def json_lines(lines: Callable[[], IO[bytes]], where: str) -> Table:
-    """JSON objects, one a line (LF ends a line, nothing else). ``lines`` opens the bytes anew."""
+    """JSON objects, one a line (LF ends a line, nothing else). ``lines`` opens the bytes anew.
+
+    A line longer than `LINE_LIMIT` is never held as a whole, and counted as a flaw.
+    """
 
     def rows(columns: Sequence[str] = ()) -> Iterator[Row | Flaw]:
         with lines() as stream:
-            for number, line in enumerate(stream, start=1):
+            for number, line in enumerate(_bounded(stream), start=1):
                 position = f"line {number}"
+                if line is None:
+                    yield Flaw(f"line longer than {LINE_LIMIT >> 20} MiB", position)
+                    continue
                 if number == 1 and line.startswith(BOM):
                     yield Flaw(BOM_KIND, position)
                     line = line[len(BOM) :]
@@ -34,6 +43,20 @@ def json_lines(lines: Callable[[], IO[bytes]], where: str) -> Table:
     return Table(where, tuple(first), False, rows)
 
 
+def _bounded(stream: IO[bytes]) -> Iterator[bytes | None]:
+    """The lines of a stream, None for one that is longer than `LINE_LIMIT`."""
+    while line := stream.readline(LINE_LIMIT):
+        if len(line) < LINE_LIMIT or line.endswith(b"\n"):
+            yield line
+            continue
+        whole = True
+        while rest := stream.readline(1 << 20):
+            whole = whole and not rest.strip()
+            if rest.endswith(b"\n"):
+                break
+        yield line if whole else None
+
+
 def _json_line(line: bytes, position: str) -> Row | Flaw:
     if not line.strip():
         return Flaw("blank line", position)
@@ -46,10 +69,10 @@ def _json_line(line: bytes, position: str) -> Row | Flaw:
     return Row(position, value) if isinstance(value, dict) else Flaw("line that is no JSON object", position)
 
 
-def json_file(path: Path) -> Table:
+def json_file(path: Path, meter: Meter | None = None) -> Table:
     """A JSON array of objects, a single object, or JSON lines under the wrong suffix."""
     where = str(path)
-    with open_bytes(path) as stream:
+    with open_bytes(path, meter) as stream:
         data = stream.read()
     text = decoded(data.removeprefix(BOM), where)
     try:

@@ -59,7 +59,7 @@ def _entry(entry: NamedCorpus, hub: bool) -> CatalogueEntry:
         name=entry.name,
         description=entry.description,
         available=tuple(places),
-        documents=len(sample.documents),
+        documents=sample.n_documents,
         n_bytes=sample.n_bytes,
         licence=entry.licence,
         sample_licence=entry.sample_licence,

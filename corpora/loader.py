@@ -1,18 +1,24 @@
-"""`open_corpus`: from a specification to a corpus in memory."""
+"""From a specification to a corpus: read as it is iterated (`open_reader`), or in memory (`open_corpus`)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
-from corpora import files
-from corpora.corpus import Corpus
+from corpora import files, standard_input
+from corpora.corpus import Corpus, Document
 from corpora.gather import gathered
 from corpora.hub import HubData
 from corpora.manifest import NamedCorpus, checked_sample
+from corpora.meter import Meter
+from corpora.reader import Read, Reader
 from corpora.reading import Tally, documents
 from corpora.remote import NotReadError, hub_corpus, joined
 from corpora.sampling import check_sample
 from corpora.spec import FromHub, Local, Pattern, Request, Sample, StandardInput, parse
+from corpora.standard_input import WHERE
 from corpora.tables import Table
 from tokalign.errors import CorpusError, CorpusUsageError
 
@@ -20,7 +26,16 @@ from tokalign.errors import CorpusError, CorpusUsageError
 def open_corpus(
     spec: str, *, sample: int | None = None, seed: int = 0, offline: bool = False, column: str | None = None
 ) -> Corpus:
-    """The documents that ``spec`` names, in their order, in memory.
+    """The documents that ``spec`` names, in their order, in memory; arguments and errors as `open_reader`."""
+    reader = open_reader(spec, sample=sample, seed=seed, offline=offline, column=column)
+    kept = tuple(Document(document.id, document.text) for document in reader)
+    return replace(reader.corpus, documents=kept)
+
+
+def open_reader(
+    spec: str, *, sample: int | None = None, seed: int = 0, offline: bool = False, column: str | None = None
+) -> Reader:
+    """The documents that ``spec`` names, to be read in their order.
 
     ``spec``: a name of the manifest; ``sample:name`` or ``name:sample`` for its bundled sample;
     ``hf:owner/name[:config][:split][:column]``; a file, a folder (its files, sorted; folders inside are not
@@ -30,12 +45,14 @@ def open_corpus(
     ``sample`` documents are drawn with ``seed`` by `sampling.draw`; None takes all. Of a hub corpus only
     the beginning is read: the first 2,000 rows without ``sample``, else the first 10 × ``sample`` (at least
     1,000, at most 50,000 or ``sample``), from which the sample is drawn. The copy in the cache of
-    `datasets` is read by the same rule, so both give the same documents.
+    `datasets` is read by the same rule, so both give the same documents. Local text without ``sample`` is
+    read as it is iterated; everything else is read here, and is in memory.
 
     Without the hub (``offline``, HF_HUB_OFFLINE, or no answer within seconds) a named corpus comes from that
     cache, else from its bundled sample, and says so in ``notice`` and ``fallback``.
 
-    Raises CorpusUsageError for a request that cannot be met, CorpusError for damaged or empty sources.
+    Raises CorpusUsageError for a request that cannot be met, CorpusError for sources without text. Where a
+    file is cut or damaged, the documents before the damage are used, and `Corpus.damage` says so.
     """
     check_sample(sample)
     if column is not None and not column.strip():
@@ -49,8 +66,12 @@ def open_corpus(
         case FromHub():
             corpus = _address(request, spec, sample, seed, offline, column)
         case _:
-            corpus = _local(request, sample, seed, column)
-    return replace(corpus, spec=spec)
+            name, place, read = _local(request, column)
+            if sample is None:
+                return Reader(name, spec, place, read).begin()
+            tally = Tally()
+            corpus = gathered(name, place, read(tally, Meter(), None), sample, seed, tally)
+    return Reader.of(replace(corpus, spec=spec))
 
 
 def _named(entry: NamedCorpus, sample: int | None, seed: int, offline: bool, column: str | None) -> Corpus:
@@ -98,21 +119,19 @@ def _address(
         ) from error
 
 
-def _local(request: Request, sample: int | None, seed: int, column: str | None) -> Corpus:
-    tally = Tally()
+def _local(request: Request, column: str | None) -> tuple[str, str, Read]:
+    """Name, place in words, and how to read it."""
     match request:
         case Local(path) if path.is_dir():
-            name, place = path.resolve().name, f"the folder {path}"
-            found = files.read(files.in_folder(path, tally), column, tally)
+            return path.resolve().name, f"the folder {path}", _files(partial(files.in_folder, path), column)
         case Local(path):
-            name, place = path.name, f"the file {path}"
-            found = files.read([(path, path.name)], column, tally)
+            return path.name, f"the file {path}", _files(lambda _: [(path, path.name)], column)
         case Pattern(text):
-            name, place = text, f"the files that match {text}"
-            found = files.read(files.matching(text, tally), column, tally)
+            return text, f"the files that match {text}", _files(partial(files.matching, text), column)
         case StandardInput():
-            name, place = "stdin", "standard input"
-            found = files.standard_input(column, tally)
-        case _:
-            raise TypeError(f"not a local request: {request!r}")
-    return gathered(name, place, found, sample, seed, tally)
+            return "stdin", WHERE, partial(standard_input.StandardInput().read, column)
+    raise TypeError(f"not a local request: {request!r}")
+
+
+def _files(found: Callable[[Tally], Sequence[tuple[Path, str]]], column: str | None) -> Read:
+    return lambda tally, meter, names: files.read(found(tally), column, tally, meter, names)

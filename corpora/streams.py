@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 from typing import IO, Any
 
+from corpora.meter import Meter
 from tokalign.errors import CorpusError
 
 CHUNK = 1 << 16
@@ -24,7 +25,7 @@ class _ZstdReader(io.RawIOBase):
         self._raw = raw
         self._frame: Any = None
         self._input = b""
-        self._output = b""
+        self._output = memoryview(b"")
 
     def readable(self) -> bool:
         return True
@@ -41,7 +42,7 @@ class _ZstdReader(io.RawIOBase):
                 if self._frame is not None:
                     raise BrokenStreamError("it ends inside a zstandard frame")
                 return 0
-            self._output = self._decompress()
+            self._output = memoryview(self._decompress())
         count = min(len(buffer), len(self._output))
         buffer[:count] = self._output[:count]
         self._output = self._output[count:]
@@ -97,12 +98,17 @@ def unreadable(path: Path, error: OSError) -> CorpusError:
     return CorpusError(f"{path} cannot be read ({error.strerror or error}): check the file, or copy it")
 
 
-def open_bytes(path: Path) -> io.BufferedReader:
-    """The file's bytes, decompressed by its suffix (.gz, .zst). CorpusError when it cannot be opened."""
+def open_bytes(path: Path, meter: Meter | None = None) -> io.BufferedReader:
+    """The file's bytes, decompressed by its suffix (.gz, .zst). CorpusError when it cannot be opened.
+
+    ``meter`` follows the bytes that are read from disk.
+    """
     try:
         raw = path.open("rb")
     except OSError as error:
         raise unreadable(path, error) from error
+    if meter is not None:
+        meter.follow(raw)
     suffix = path.suffix.lower()
     if suffix == ".gz":
         return io.BufferedReader(_GzipReader(raw), CHUNK)

@@ -21,10 +21,13 @@ class Row(NamedTuple):
 
 
 class Flaw(NamedTuple):
-    """Something of a file that is not a row, to be counted under ``kind``."""
+    """``number`` things of a file that are no rows, to be counted under ``kind``. ``damage`` is a sentence
+    where the file itself is broken."""
 
     kind: str
     position: str
+    number: int = 1
+    damage: str | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import json
 import os
 import signal
@@ -316,6 +317,35 @@ def test_interrupted_between_two_files(here, monkeypatch):
     done = run(*compare("--out", "w.json"))
     assert done.exit_code == 130
     assert done.stderr.splitlines()[-1] == "tokalign: interrupted; before that, w.json was written"
+
+
+def test_a_corpus_that_is_cut_off_is_used_and_told(here):
+    whole = gzip.compress((here / "teksty.jsonl").read_bytes())
+    (here / "t.jsonl.gz").write_bytes(whole[: len(whole) * 2 // 3])
+    done = run("compare", "cel.json", "szkic.json", "-c", "t.jsonl.gz", *CUTS, "--json", "--report", "r.html")
+    assert done.exit_code == 0, done.output
+    assert "ATTENTION: t.jsonl.gz is damaged or incomplete (it ends inside the gzip data)" in done.stderr
+    corpus = json.loads(done.stdout)["corpora"][0]
+    assert corpus["skipped"][0]["kind"] == "rest of a damaged or incomplete file"
+    assert corpus["documents"] > 0 and "is damaged or incomplete" in Path("r.html").read_text(encoding="utf-8")
+
+
+def test_an_interrupt_says_how_to_go_on(here, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tokalign.scale.survey.SMALL", 1)
+    monkeypatch.setenv("TOKALIGN_CACHE", str(here / "cache"))
+    with monkeypatch.context() as patch:
+        patch.setattr("tokalign.cli.compare.announce", stop)
+        done = run(*compare("--workers", "1", "--shard", "0.002"))
+    assert done.exit_code == 130
+    assert done.stderr.splitlines()[-1] == (
+        "tokalign: interrupted; nothing was written; 2 finished parts are kept: give the same command with "
+        "--resume to go on from there"
+    )
+    done = run(*compare("--workers", "1", "--shard", "0.002", "--resume", "--no-report"))
+    assert done.exit_code == 0 and "2 parts were finished by the run before" in done.stderr
 
 
 def test_terminals_of_another_encoding(here):

@@ -7,12 +7,15 @@ import hashlib
 import io
 import itertools
 import json
+import random
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 import types
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,8 @@ import pytest
 import corpora
 from corpora import cache, hub, remote, sampling
 from corpora.corpus import Document, with_unique_ids
+from corpora.names import Names
+from corpora.reading import BROKEN
 from tokalign.errors import CorpusError, CorpusUsageError
 
 TEXTS = ["Zażółć gęślą jaźń.", "źdźbło\r\n", "  Łódź", "a\u0301 NFD", "a\u2028b\x0bc 🙂", "x" * 200_000]
@@ -451,28 +456,128 @@ def test_invalid_json_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["gz", "zst"])
 def test_cut_and_damaged_streams(suffix: str, tmp_path: Path) -> None:
     pack = gzip.compress if suffix == "gz" else zstd
-    lines = json_lines([{"text": hashlib.sha512(str(number).encode()).hexdigest()} for number in range(5000)])
+    given = [hashlib.sha512(str(number).encode()).hexdigest() for number in range(5000)]
+    lines = json_lines([{"text": text} for text in given])
     whole = pack(lines)
-    message = refused(write(tmp_path / f"a.jsonl.{suffix}", whole[: len(whole) * 2 // 3]), CorpusError)
-    assert "a.jsonl" in message
-    good = int(message.split("; ")[1].split()[0])
-    assert 1000 < good < 4000
-    assert "0 documents were whole" in refused(write(tmp_path / f"b.jsonl.{suffix}", b"to nie to"), CorpusError)
+    cut = write(tmp_path / f"a.jsonl.{suffix}", whole[: len(whole) * 2 // 3])
+    corpus = corpora.open_corpus(cut)
+    good = corpus.n_documents
+    assert 1000 < good < 4000 and texts(corpus) == given[:good]
+    assert corpus.skipped == ((BROKEN, f"{cut} (first at document {good + 1})", 1),)
+    assert (
+        corpus.notice == corpus.damage[0] and f"only the {good:,} documents before the break" in corpus.notice
+    )
+    assert corpora.open_corpus(cut, sample=5).damage == corpus.damage
+    nothing = refused(write(tmp_path / f"b.jsonl.{suffix}", b"to nie to"), CorpusError)
+    assert "no document was whole" in nothing and f"b.jsonl.{suffix}" in nothing
     table = pack(csv_bytes([["text"], *[[line] for line in lines.decode().splitlines()]]))
-    assert "incomplete" in refused(write(tmp_path / f"d.csv.{suffix}", table[: len(table) // 2]), CorpusError)
+    half = corpora.open_corpus(write(tmp_path / f"d.csv.{suffix}", table[: len(table) // 2]))
+    assert 0 < half.n_documents < 5000 and counts(half) == {BROKEN: 1}
     for name in ("c.txt", "e.json"):
         assert "incomplete" in refused(write(tmp_path / f"{name}.{suffix}", whole[:-9]), CorpusError)
     assert "incomplete" in refused(write(tmp_path / f"f.csv.{suffix}", whole[:9]), CorpusError)
 
 
+def test_a_damaged_file_costs_no_other_file(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl.zst", b"to nie to")
+    write(tmp_path / "b.parquet", b"PAR1")
+    write(tmp_path / "c.jsonl", b'{"text": "c"}')
+    corpus = corpora.open_corpus(str(tmp_path))
+    assert texts(corpus) == ["c"] and len(corpus.damage) == 2
+    assert [count for kind, _, count in corpus.skipped if kind == BROKEN] == [1, 1]
+
+
 def test_damaged_parquet(tmp_path: Path) -> None:
     path = Path(parquet(tmp_path / "a.parquet", {"text": [str(number) * 50 for number in range(500)]}))
     data = path.read_bytes()
-    assert "a.parquet is not a readable Parquet" in refused(write(path, data[: len(data) // 2]), CorpusError)
+    assert "not a readable Parquet" in refused(write(path, data[: len(data) // 2]), CorpusError)
     assert "Parquet" in refused(write(path, b""), CorpusError)
-    assert "Parquet" in refused(
-        write(path, b"PAR1" + bytes(len(data) // 2) + data[len(data) // 2 + 4 :]), CorpusError
-    )
+
+
+def test_a_damaged_row_group_costs_its_rows_alone(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    given = [hashlib.sha512(str(number).encode()).hexdigest() for number in range(10)]
+    path = Path(parquet(tmp_path / "a.parquet", {"text": given}))
+    column = pq.read_metadata(path).row_group(2).column(0)
+    first = column.dictionary_page_offset or column.data_page_offset
+    data = bytearray(path.read_bytes())
+    data[first : first + column.total_compressed_size] = b"\xff" * column.total_compressed_size
+    path.write_bytes(data)
+    corpus = corpora.open_corpus(str(path))
+    assert texts(corpus) == [*given[:4], *given[6:]]
+    assert [document.id for document in corpus.documents][4] == "a.parquet:7"
+    assert counts(corpus) == {"row of a damaged row group": 2} and "row group 3" in corpus.damage[0]
+
+
+def test_a_line_beyond_all_bounds_is_left_out_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("corpora.json_tables.LINE_LIMIT", 2 << 20)
+    rows = [{"text": "a"}, {"text": "x" * (3 << 20)}, {"text": "b" * ((2 << 20) - 50)}, {"text": "c"}]
+    corpus = corpora.open_corpus(write(tmp_path / "a.jsonl", json_lines(list(rows))))
+    assert [document.id for document in corpus.documents] == ["a.jsonl:1", "a.jsonl:3", "a.jsonl:4"]
+    assert counts(corpus) == {"line longer than 2 MiB": 1}
+
+
+# ---- reading without holding
+
+
+def test_a_reader_reads_as_often_as_asked(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl.zst", zstd(json_lines([{"text": text} for text in TEXTS])))
+    reader = corpora.open_reader(path)
+    with pytest.raises(CorpusError, match="has not been read to its end"):
+        _ = reader.corpus
+    whole = corpora.open_corpus(path)
+    for _ in range(2):
+        assert tuple(reader) == whole.documents
+        assert replace(reader.corpus, documents=whole.documents) == whole
+        assert reader.share == 1
+    assert tuple(reader.corpus.documents) == whole.documents
+
+
+def test_the_share_grows_with_the_bytes_read(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl.gz"):
+        lines = json_lines([{"text": random.Random(n).randbytes(3000).hex()} for n in range(100)])
+        write(tmp_path / name, gzip.compress(lines) if name.endswith("gz") else lines)
+    reader = corpora.open_reader(str(tmp_path))
+    shares = [reader.share for _ in reader]
+    assert shares == sorted(shares) and shares[0] < 0.5 < shares[150] < shares[-1] == 1  # type: ignore[operator,type-var]
+    held = corpora.open_reader("sample:plwiki")
+    assert held.share is None and [*held] and held.share == 1
+
+
+def test_reading_holds_no_corpus(tmp_path: Path) -> None:
+    text = "Zażółć gęślą jaźń. " * 500
+
+    def peak(documents: int) -> int:
+        path = tmp_path / f"{documents}.jsonl"
+        path.write_bytes(json_lines([{"text": text}] * documents))
+        tracemalloc.start()
+        assert sum(1 for _ in corpora.open_reader(str(path))) == documents
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    assert peak(800) < 1.3 * peak(100)
+
+
+def test_standard_input_larger_than_memory_is_read_again(
+    pipe: Callable[[bytes], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("corpora.standard_input._IN_MEMORY", 1000)
+    given = [f"dokument {n}" for n in range(200)]
+    pipe(json_lines([{"text": text} for text in given]))
+    reader = corpora.open_reader("-")
+    assert [[document.text for document in reader] for _ in range(2)] == [given, given]
+
+
+def test_ids_are_unique_without_holding_them(tmp_path: Path) -> None:
+    names = Names()
+    own = ["a", "a", "a#2", "b", "a", "x.jsonl:1", "plik.txt"]
+    found = [names.of(name, "x.jsonl", "line 1") for name in own] + [names.of(None, "x.jsonl", "line 1")]
+    assert len(set(found)) == len(found)
+    assert found[:2] == ["a", "a#2"] and found[-1] == "x.jsonl:1"
 
 
 # ---- identity and sampling

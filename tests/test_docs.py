@@ -25,7 +25,9 @@ ALL = dict(commands())
 
 
 def test_the_commands_are_known():
-    assert set(ALL) == {f"tokalign {n}" for n in ("compare", "tune", "inspect", "report", "models", "corpora")}
+    assert set(ALL) == {
+        f"tokalign {n}" for n in ("compare", "tune", "inspect", "report", "models", "corpora", "bench")
+    }
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -14,7 +14,7 @@ import pytest
 import results
 
 from tokalign.report import bundle, report_html, write_report
-from tokalign.result import Result
+from tokalign.result import CurveTexts, Result
 from tokalign.tune import same_vocabulary_choice
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -184,6 +184,31 @@ def test_a_corpus_fallback_is_told_first(single: Result) -> None:
     corpora = tuple(replace(c, fallback=True, notice="a bundled sample stands in") for c in single.corpora)
     words = Page(report_html(replace(single, corpora=corpora))).words
     assert words.index("a bundled sample stands in") < words.index("Verdict")
+
+
+def test_damage_to_a_corpus_is_told_first(single: Result) -> None:
+    damaged = replace(single.corpora[0], damage=("a.zst is damaged or incomplete: only 3 documents are used",))
+    page = Page(report_html(replace(single, corpora=(damaged,))))
+    told = page.words.index(f"{damaged.name}: a.zst is damaged")
+    assert told < page.words.index("Verdict")
+
+
+def test_what_the_curve_rests_on_is_told(single: Result) -> None:
+    assert "all documents" in Page(report_html(single)).words
+    drawn = replace(single.corpora[0], curve=CurveTexts(405, 1_999_000))
+    target = replace(single.target, encoder="fast, equal on 40 texts")
+    text = Page(report_html(replace(single, target=target, corpora=(drawn,)))).words
+    assert "405 documents, 1,999,000 bytes of UTF-8, drawn by" in text and "fast, equal on 40 texts" in text
+
+
+def test_the_chart_library_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setenv("TOKALIGN_CACHE", str(tmp_path))
+    monkeypatch.setattr("tokalign.report._made_bundle", lambda: made.append(1) or "abc")
+    assert [bundle.__wrapped__() for _ in range(2)] == ["abc", "abc"] and len(made) == 1
+    kept = next(tmp_path.iterdir())
+    kept.write_text(kept.read_text()[:-1])
+    assert bundle.__wrapped__() == "abc" and len(made) == 2
 
 
 def test_several_pairs_begin_with_a_summary(result: Result) -> None:

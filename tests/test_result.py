@@ -42,6 +42,17 @@ def same(one: Result, two: Result) -> None:
                 assert a == b
 
 
+def test_results_from_before_a_field_was_added_are_read(result, tmp_path: Path):
+    content = json.loads(dumps(result))
+    for side in (content["target"], *content["drafts"]):
+        del side["encoder"]
+    for corpus in content["corpora"]:
+        del corpus["damage"], corpus["curve"]
+    path = tmp_path / "alt.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    same(read(path), result)
+
+
 @pytest.mark.parametrize("name", ["wynik.json", "wynik.json.gz"])
 def test_round_trip(result, tmp_path: Path, name):
     path = tmp_path / name

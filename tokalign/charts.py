@@ -175,7 +175,7 @@ def _spec(
         height=height,
         description=description,
     )
-    spec: Spec = {k: v for k, v in chart.to_dict().items() if k not in ("$schema", "config")}
+    spec: Spec = {k: v for k, v in chart.to_dict(validate=False).items() if k not in ("$schema", "config")}
     low, high = (f"format(datum.{c}, '{_PERCENT}')" for c in ("low", "high"))
     spec["transform"] = [
         {"calculate": f"format(datum.value, '{_PERCENT}')", "as": "shown"},

@@ -3,45 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
 
-from corpora import Corpus
+from corpora import Corpus, Reader
 from tokalign import frames
 from tokalign.identity import corpus_info, described, settings_for
-from tokalign.job import Job, Notify, Progress, ignore, loaded
+from tokalign.job import Job, Notify, Progress, corpus_notices, ignore, loaded
+from tokalign.measurement import Measurement
 from tokalign.metrics import evaluate
 from tokalign.provenance import machine, versions
 from tokalign.records import to_json
 from tokalign.result import CorpusInfo, Pair, Result, TokenizerInfo
+from tokalign.scale import Surveyor, TextSample
 from tokalign.settings import Settings
-from tokalign.table import measure
 from tokalign.tokenizers import Segmentation, Tokenizer, Unaligned
 from tokalign.tune import SCHEMA, Choice, Curve, choose, pool, same_vocabulary_choice, tune
 
-Segmentations = Sequence[Segmentation | Unaligned]
+_MEASURING = 0.6  # share of a corpus's part of the run, of which the rest is the choice of p
 
 
-def compare(job: Job, progress: Progress | None = None, notify: Notify | None = None) -> Result:
+@dataclass(frozen=True)
+class _Texts:
+    """What the curves of one corpus are measured on, segmented once for all drafts."""
+
+    corpus: str
+    texts: Sequence[str]
+    segmentations: Sequence[Segmentation | Unaligned]
+
+
+def compare(
+    job: Job, progress: Progress | None = None, notify: Notify | None = None, announce: Notify | None = None
+) -> Result:
     """Measure every draft on every corpus, and choose for each draft over all corpora together.
+
+    ``announce`` is given what is worth knowing while it runs and not after: how long a large corpus takes.
 
     Raises:
         UsageError: a draft or corpus is named twice, or a name is not known.
         TokalignError: a tokenizer or corpus cannot be used.
     """
-    target, drafts, corpora = loaded(job, notify or ignore)
-    steps = _Steps(progress or ignore, len(drafts) * len(corpora))
+    notify = notify or ignore
+    target, drafts, readers = loaded(job, notify)
+    steps = _Steps(progress or ignore, len(readers))
     curves: dict[str, list[Curve]] = {draft.name: [] for draft in drafts}
-    pairs = []
-    for corpus in corpora:
-        segmentations = target.segment_batch([d.text for d in corpus.documents])
-        for draft in drafts:
-            pair, curve = _pair(job, target, draft, corpus, segmentations, steps)
-            pairs.append(pair)
-            curves[draft.name] += [] if curve is None else [curve]
+    pairs: list[Pair] = []
+    corpora: list[Corpus] = []
+    infos: list[CorpusInfo] = []
+    with Surveyor(
+        job.plan, target, drafts, job.offline, _identity(job, target, drafts), notify, announce or ignore
+    ) as surveyor:
+        for reader in readers:
+            with closing(reader):
+                found = surveyor.survey(reader, steps.measuring(reader.name))
+            if reader is readers[-1]:
+                surveyor.dismiss()
+            for sentence in corpus_notices(found.corpus, found.sample):
+                notify(sentence)
+            corpora.append(found.corpus)
+            infos.append(corpus_info(found.corpus, found.sample))
+            texts = _segmented(target, found.corpus.name, found.sample)
+            for draft, measurement in zip(drafts, found.measurements, strict=True):
+                same = target.fingerprint == draft.fingerprint
+                curve = None if same else _curve(job, target, draft, texts, steps, len(drafts))
+                pairs.append(_pair(job, target, draft, found.corpus, measurement, curve))
+                curves[draft.name] += [] if curve is None else [curve]
+            steps.end()
     now = _now()
     choices = [(draft, _chosen(job, curves[draft.name])) for draft in drafts]
     return Result(
@@ -51,9 +82,9 @@ def compare(job: Job, progress: Progress | None = None, notify: Notify | None = 
         machine=machine(),
         seed=job.seed,
         sample=job.sample,
-        target=described(target),
-        drafts=tuple(described(d) for d in drafts),
-        corpora=tuple(corpus_info(c) for c in corpora),
+        target=described(target, surveyor.encoders.get(target.name)),
+        drafts=tuple(described(d, surveyor.encoders.get(d.name)) for d in drafts),
+        corpora=tuple(infos),
         pairs=tuple(pairs),
         settings=tuple(settings_for(target, d, corpora, c, now) for d, c in choices if c is not None),
     )
@@ -78,55 +109,92 @@ class Tuned:
 
 def tuned(job: Job, progress: Progress | None = None, notify: Notify | None = None) -> Tuned:
     """Choose for the job's one draft without measuring how the segmentations differ. Raises as `compare`."""
-    target, (draft,), corpora = loaded(job, notify or ignore)
-    steps = _Steps(progress or ignore, len(corpora))
-    curves = []
-    if target.fingerprint != draft.fingerprint:
-        for corpus in corpora:
-            segmentations = target.segment_batch([d.text for d in corpus.documents])
-            curves.append(_curve(job, target, draft, corpus, segmentations, steps, 1.0))
+    notify = notify or ignore
+    target, (draft,), readers = loaded(job, notify)
+    steps = _Steps(progress or ignore, len(readers))
+    curves, corpora, infos = [], [], []
+    for reader in readers:
+        sample = _read(reader, steps)
+        for sentence in corpus_notices(reader.corpus, sample):
+            notify(sentence)
+        corpora.append(reader.corpus)
+        infos.append(corpus_info(reader.corpus, sample))
+        if target.fingerprint != draft.fingerprint:
+            texts = _segmented(target, reader.name, sample)
+            curves.append(_curve(job, target, draft, texts, steps, 1))
+        steps.end()
     choice = _chosen(job, curves)
     return Tuned(
         target=described(target),
         draft=described(draft),
-        corpora=tuple(corpus_info(c) for c in corpora),
+        corpora=tuple(infos),
         frame=pool(curves).frame if curves else SCHEMA.to_frame(),
         settings=None if choice is None else settings_for(target, draft, corpora, choice, _now()),
     )
 
 
 class _Steps:
-    """The share of the run that is done; every draft on every corpus is one part of equal size."""
+    """The share of the run that is done; every corpus is one part of equal size."""
 
-    def __init__(self, show: Progress, parts: int) -> None:
-        self._show, self._part, self._done = show, 1 / parts, 0.0
+    def __init__(self, show: Progress, corpora: int) -> None:
+        self._show, self._part = show, 1 / corpora
+        self._begun = self._done = 0.0  # shares at the corpus's start, and now
 
-    def advance(self, what: str, share: float) -> None:
-        self._done = min(1.0, self._done + share * self._part)
+    def measuring(self, corpus: str) -> Any:
+        """What is told of the measuring of a corpus: its share and the bytes a second."""
+
+        def advance(share: float, speed: float) -> None:
+            pace = f", {speed / 1e6:.2f} MB/s" if speed else ""
+            self._reach(f"{corpus}: measuring{pace}", _MEASURING * share)
+
+        return advance
+
+    def choosing(self, what: str, share: float) -> None:
+        """A share of the choice of p on a corpus is done."""
+        self._advance(f"{what}: choosing p", (1 - _MEASURING) * share * self._part)
+
+    def end(self) -> None:
+        """The corpus is done."""
+        self._begun += self._part
+        self._advance("", max(0.0, self._begun - self._done))
+
+    def _reach(self, what: str, share: float) -> None:
+        self._advance(what, max(0.0, self._begun + share * self._part - self._done))
+
+    def _advance(self, what: str, step: float) -> None:
+        self._done = min(1.0, self._done + step)
         self._show(what, self._done)
 
 
+def _identity(job: Job, target: Tokenizer, drafts: Sequence[Tokenizer]) -> dict[str, Any]:
+    """What a resumed run must have in common with the one before it."""
+    options = {name: getattr(job, name) for name in ("column", "sample", "seed", "offline")}
+    sides = [[t.name, t.label, t.fingerprint] for t in (target, *drafts)]
+    return {"tokenizers": sides, "versions": versions(), **options}
+
+
+def _read(reader: Reader, steps: _Steps) -> TextSample:
+    sample, advance = TextSample(), steps.measuring(reader.name)
+    with closing(reader):
+        for number, _ in enumerate(sample.watch(reader)):
+            if number % 1000 == 0:
+                advance(reader.share or 0.0, 0.0)
+    return sample
+
+
+def _segmented(target: Tokenizer, corpus: str, sample: TextSample) -> _Texts:
+    return _Texts(corpus, sample.texts, target.segment_batch(sample.texts))
+
+
 def _pair(
-    job: Job, target: Tokenizer, draft: Tokenizer, corpus: Corpus, segmentations: Segmentations, steps: _Steps
-) -> tuple[Pair, Curve | None]:
-    what, seen = f"{draft.name} on {corpus.name}", 0
-
-    def measured(_: int, n_bytes: int) -> None:
-        nonlocal seen
-        steps.advance(f"{what}: measuring", 0.4 * (n_bytes - seen) / max(corpus.n_bytes, 1))
-        seen = n_bytes
-
-    same = target.fingerprint == draft.fingerprint
-    found = measure([(d.id, d.text) for d in corpus.documents], target, draft, progress=measured)
-    metrics = evaluate(found, seed=job.seed)
-    steps.advance(f"{what}: choosing p", 0.1)
-    curve = None if same else _curve(job, target, draft, corpus, segmentations, steps, 0.5)
-    pair = Pair(
+    job: Job, target: Tokenizer, draft: Tokenizer, corpus: Corpus, found: Measurement, curve: Curve | None
+) -> Pair:
+    return Pair(
         target=target.name,
         draft=draft.name,
         corpus=corpus.name,
-        same_vocabulary=same,
-        metrics=metrics,
+        same_vocabulary=target.fingerprint == draft.fingerprint,
+        metrics=evaluate(found, seed=job.seed),
         chunks=found.chunks.group_by("n", "m").agg(pl.col("count", "bytes").sum()).sort("n", "m"),
         quality=found.quality,
         excluded=found.excluded,
@@ -135,27 +203,18 @@ def _pair(
         curve=SCHEMA.to_frame() if curve is None else curve.frame,
         choice=_chosen(job, [] if curve is None else [curve]),
     )
-    return pair, curve
 
 
-def _curve(
-    job: Job,
-    target: Tokenizer,
-    draft: Tokenizer,
-    corpus: Corpus,
-    segmentations: Segmentations,
-    steps: _Steps,
-    part: float,
-) -> Curve:
+def _curve(job: Job, target: Tokenizer, draft: Tokenizer, on: _Texts, steps: _Steps, drafts: int) -> Curve:
     return tune(
         target,
         draft,
-        [d.text for d in corpus.documents],
-        segmentations,
+        on.texts,
+        on.segmentations,
         ks=job.ks,
         n=job.cuts,
         seed=job.seed,
-        advance=lambda share: steps.advance(f"{draft.name} on {corpus.name}: choosing p", share * part),
+        advance=lambda share: steps.choosing(f"{draft.name} on {on.corpus}", share / drafts),
     )
 
 

@@ -30,6 +30,16 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
 
 
+def cache_folder() -> Path:
+    """The folder of this package in the user's cache: ``$TOKALIGN_CACHE``, else ``$XDG_CACHE_HOME/tokalign``.
+
+    What is there can be made again.
+    """
+    if own := os.environ.get("TOKALIGN_CACHE"):
+        return Path(own).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").expanduser() / "tokalign"
+
+
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text by way of a temporary file in the same folder."""
     with replacing(path) as partial:

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 import tokalign
 from corpora import Corpus
-from tokalign.result import CorpusInfo, Skip, TokenizerInfo
+from tokalign.result import CorpusInfo, CurveTexts, Skip, TokenizerInfo
+from tokalign.scale import TextSample
 from tokalign.settings import CorpusIdentity, Model, Settings
 from tokalign.tokenizers import Tokenizer
 from tokalign.tune import Choice
 
 
-def described(tokenizer: Tokenizer) -> TokenizerInfo:
-    """A tokenizer as the result keeps it."""
+def described(tokenizer: Tokenizer, encoder: str | None = None) -> TokenizerInfo:
+    """A tokenizer as the result keeps it; ``encoder`` says which encoder was used, and why."""
     source = tokenizer.source
     return TokenizerInfo(
         name=tokenizer.name,
@@ -25,11 +26,12 @@ def described(tokenizer: Tokenizer) -> TokenizerInfo:
         notice=source.notice,
         fingerprint=tokenizer.fingerprint,
         ids=tokenizer.vocabulary.n_ordinary,
+        encoder=encoder,
     )
 
 
-def corpus_info(corpus: Corpus) -> CorpusInfo:
-    """A corpus as the result keeps it."""
+def corpus_info(corpus: Corpus, sample: TextSample) -> CorpusInfo:
+    """A corpus as the result keeps it, with the texts that the curve over p was measured on."""
     return CorpusInfo(
         name=corpus.name,
         spec=corpus.spec,
@@ -37,11 +39,13 @@ def corpus_info(corpus: Corpus) -> CorpusInfo:
         licence=corpus.licence,
         fallback=corpus.fallback,
         notice=corpus.notice,
-        documents=len(corpus.documents),
+        documents=corpus.n_documents,
         bytes=corpus.n_bytes,
         sha256=corpus.sha256,
         total=corpus.total,
         skipped=tuple(Skip(*s) for s in corpus.skipped),
+        damage=corpus.damage,
+        curve=None if sample.whole else CurveTexts(len(sample.texts), sample.n_bytes),
     )
 
 
@@ -62,9 +66,7 @@ def settings_for(
         lengths=choice.lengths,
         chosen=choice.chosen,
         runner_up=choice.runner_up,
-        corpora=tuple(
-            CorpusIdentity(c.name, c.sha256, len(c.documents), c.n_bytes, c.fallback) for c in corpora
-        ),
+        corpora=tuple(CorpusIdentity(c.name, c.sha256, c.n_documents, c.n_bytes, c.fallback) for c in corpora),
         provisional=bool(stand_ins),
         reason="; ".join(dict.fromkeys(stand_ins)) or None,
         verdict=choice.verdict,

@@ -29,7 +29,7 @@ def _tokenizers(result: Result) -> Table:
     sides = [("target", result.target), *(("draft", d) for d in result.drafts)]
     head = [
         Cell("tokenizer"),
-        *(Cell(t, words=True) for t in ("source", "SHA-256 of the file", "fingerprint")),
+        *(Cell(t, words=True) for t in ("source", "encoder", "SHA-256 of the file", "fingerprint")),
         Cell("ids"),
     ]
     return Table(
@@ -43,6 +43,7 @@ def _tokenizer(side: str, t: TokenizerInfo) -> list[Cell]:
     return [
         Cell(t.name, small=side, badge=badge),
         source,
+        words(t.encoder),
         words(t.sha256),
         words(t.fingerprint),
         Cell(count(t.ids)),
@@ -59,10 +60,20 @@ def _corpus(corpus: CorpusInfo) -> Table:
         "documents": f"{count(corpus.documents)}{total}, {count(corpus.bytes)} bytes of UTF-8",
         "SHA-256": corpus.sha256,
         "left out": skipped or "nothing",
+        "curve over p": _curve_texts(corpus),
         "note": corpus.notice,
     }
     return Table(
         f"Corpus {corpus.name}", cells("", ""), [[Cell(name), words(text)] for name, text in rows.items()]
+    )
+
+
+def _curve_texts(corpus: CorpusInfo) -> str:
+    if corpus.curve is None:
+        return "all documents"
+    return (
+        f"{count(corpus.curve.documents)} documents, {count(corpus.curve.bytes)} bytes of UTF-8, drawn by the "
+        "smallest SHA-256 of their text"
     )
 
 

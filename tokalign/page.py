@@ -107,6 +107,7 @@ def _warnings(result: Result) -> list[str]:
         dict.fromkeys(
             [
                 *stand_ins,
+                *(f"{c.name}: {sentence}." for c in result.corpora for sentence in c.damage),
                 *(c.notice or f"{c.name} is a bundled sample." for c in result.corpora if c.fallback),
             ]
         )

@@ -1,4 +1,4 @@
-"""Frozen dataclasses as JSON and back, strictly: every field, no other, and the declared types."""
+"""Frozen dataclasses as JSON and back, strictly: every field without a default, no unknown one, declared types."""
 
 from __future__ import annotations
 
@@ -33,19 +33,21 @@ def from_json(cls: type[T], value: object, field: str = "") -> T:
     ``field`` is the path of the value in its file, for messages.
 
     Raises:
-        RecordError: a field is missing, unknown, or of another type.
+        RecordError: a field without a default is missing, or one is unknown or of another type.
     """
     if not isinstance(value, dict):
         raise RecordError(f"{_field(field)} is {_shown(value)}, not an object")
     hints = typing.get_type_hints(cls)
-    names = [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
-    for name in names:
-        if name not in value:
+    known = {f.name: f.default is dataclasses.MISSING for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    for name, needed in known.items():
+        if needed and name not in value:
             raise RecordError(f"{_field(_inner(field, name))} is missing")
     for name in value:
-        if name not in names:
+        if name not in known:
             raise RecordError(f"{_field(_inner(field, name))} is unknown")
-    return cls(**{name: _typed(hints[name], value[name], _inner(field, name)) for name in names})
+    return cls(
+        **{name: _typed(hints[name], value[name], _inner(field, name)) for name in known if name in value}
+    )
 
 
 def _typed(kind: Any, value: object, field: str) -> Any:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
+import hashlib
 from functools import lru_cache
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 
 import altair as alt
@@ -14,7 +16,7 @@ import vl_convert
 from markupsafe import Markup
 
 from tokalign.charts import Spec
-from tokalign.files import write_text
+from tokalign.files import cache_folder, write_text
 from tokalign.page import page_of
 from tokalign.result import Result
 
@@ -56,7 +58,22 @@ def _asset(name: str) -> Markup:
 
 @lru_cache(maxsize=1)
 def bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script, as base64 of gzip: 0.4 MB, not 0.9."""
+    """Vega, Vega-Lite and Vega-Embed in one script, as base64 of gzip: 0.4 MB, not 0.9.
+
+    Making it takes seconds, so it is kept in the user's cache folder by the versions that it is made of.
+    """
+    kept = cache_folder() / f"charts-{metadata.version('vl-convert-python')}-{alt.SCHEMA_VERSION}.txt"
+    with contextlib.suppress(OSError, ValueError):
+        digest, _, text = kept.read_text(encoding="ascii").partition("\n")
+        if hashlib.sha256(text.encode()).hexdigest() == digest:
+            return text
+    text = _made_bundle()
+    with contextlib.suppress(OSError):
+        write_text(kept, f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}")
+    return text
+
+
+def _made_bundle() -> str:
     wanted = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     version = wanted if wanted in vl_convert.get_vegalite_versions() else None
     script = vl_convert.javascript_bundle(vl_version=version)  # type: ignore[call-arg]  # snippet is optional

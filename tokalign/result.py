@@ -35,7 +35,7 @@ class Machine:
 class TokenizerInfo:
     """A tokenizer with its origin (see `tokenizers.Source`). ``label`` is the name as it is to be shown,
     with the stand-in's warning; ``ids`` how many ids stand for text; ``fingerprint`` the vocabulary's
-    identity."""
+    identity; ``encoder`` one sentence on which encoder was used and why, None where nothing was chosen."""
 
     name: str
     label: str
@@ -46,6 +46,7 @@ class TokenizerInfo:
     notice: str | None
     fingerprint: str
     ids: int
+    encoder: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,18 @@ class Skip:
 
 
 @dataclass(frozen=True)
+class CurveTexts:
+    """How many documents, and bytes of UTF-8 of them, the curve over p was measured on."""
+
+    documents: int
+    bytes: int
+
+
+@dataclass(frozen=True)
 class CorpusInfo:
     """A corpus as it was used (see `corpora.Corpus`); ``name`` is unique in a result. ``documents`` and
     ``bytes`` (UTF-8) are those used, ``total`` the documents of the source before sampling, None when
-    unknown."""
+    unknown. ``curve`` is the sample that the curve over p rests on, None where it rests on all."""
 
     name: str
     spec: str
@@ -74,6 +83,8 @@ class CorpusInfo:
     sha256: str
     total: int | None
     skipped: tuple[Skip, ...]
+    damage: tuple[str, ...] = ()
+    curve: CurveTexts | None = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokalign.cli import options
-from tokalign.cli.output import check_writable, echo_text, notify, progress, save
+from tokalign.cli.output import announce, check_writable, echo_text, notify, progress, save
 from tokalign.cli.report import default_path, file_part, save_report
 from tokalign.errors import TokalignError
 
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     "  tokalign compare bielik-11b qwen2.5-1.5b\n"
     "  tokalign compare bielik-11b bielik-1.5b llama3.2-1b -c plwiki -c questions --sample 500\n"
     "  tokalign compare bielik-11b qwen2.5-1.5b -c teksty.jsonl --column tresc --settings ustawienia.json\n"
-    "  tokalign compare bielik-11b ./moj-model --json --no-report > wynik.json",
+    "  tokalign compare bielik-11b ./moj-model --json --no-report > wynik.json\n"
+    "  tokalign compare bielik-11b qwen2.5-1.5b -c korpus.jsonl.zst --workers 8 --resume",
 )
 @click.argument("target")
 @click.argument("drafts", metavar="DRAFT...", nargs=-1, required=True)
 @options.corpus
+@options.scale
 @options.offline
 @options.as_json
 @click.option("--samples", is_flag=True, help="Show sample sentences under both segmentations.")
@@ -55,21 +57,23 @@ def compare(
     settings: Path | None,
     report: Path | None,
     no_report: bool,
+    shard_mb: float,
     **asked: Any,
 ) -> None:
     """Compare how TARGET and each DRAFT cut the corpora into tokens, and choose how to translate the drafts.
 
     Prints the verdict, the key figures with 95 % intervals (bootstrap over documents) and the curve over p;
-    writes an HTML report.
+    writes an HTML report. A corpus of any size is read as it is measured, by several processes; a run that was
+    interrupted goes on with --resume.
     """
     from tokalign.compare import compare as run
     from tokalign.job import Job
 
     for path, option in ((out, "--out"), (settings, "--settings"), (report, "--report")):
         check_writable(path, option)
-    job = Job(**asked, command=("tokalign", *sys.argv[1:]))
+    job = Job(**asked, shard_bytes=int(shard_mb * 1e6), command=("tokalign", *sys.argv[1:]))
     with progress() as show:
-        result = run(job, show, notify)
+        result = run(job, show, notify, announce)
     if as_json:
         from tokalign.result import dumps
 

@@ -11,6 +11,7 @@ from typing import IO, Any
 import click
 
 from tokalign import __version__
+from tokalign.cli.bench import bench
 from tokalign.cli.compare import compare
 from tokalign.cli.corpora import corpora
 from tokalign.cli.inspect import inspect
@@ -46,13 +47,15 @@ class Commands(click.Group):
             sys.stdout.flush()
         except TokalignError as error:
             raise Failure(str(error), error.exit_code) from error
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             done = (
                 f"before that, {' and '.join(map(str, written))} was written"
                 if written
                 else "nothing was written"
             )
-            raise Failure(f"interrupted; {done}", INTERRUPTED) from None
+            raise Failure(
+                "; ".join(["interrupted", done, *getattr(error, "__notes__", ())]), INTERRUPTED
+            ) from None
         except OSError as error:
             if error.errno == errno.EPIPE:
                 _give_up_on_stdout()
@@ -97,7 +100,7 @@ def cli() -> None:
     """
 
 
-for _command in (compare, tune, inspect, report, models, corpora):
+for _command in (compare, tune, inspect, report, models, corpora, bench):
     cli.add_command(_command)
 
 

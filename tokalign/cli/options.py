@@ -73,6 +73,48 @@ _CORPUS = (
 )
 
 
+def workers(function: F) -> F:
+    """``--workers``."""
+    return click.option(
+        "--workers",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Processes that measure (default: one for each core this process may use; 0 or 1: none but "
+        "this one). Corpora below 5 MB are always measured in this one.",
+    )(function)
+
+
+_SCALE = (
+    workers,
+    click.option(
+        "--shard",
+        "shard_mb",
+        type=click.FloatRange(min=0.001),
+        default=4.0,
+        show_default=True,
+        metavar="MB",
+        help="Megabytes of text that a worker is given at a time; less needs less memory.",
+    ),
+    click.option(
+        "--resume",
+        is_flag=True,
+        help="Take the finished parts of the same command, interrupted before, and measure only the rest.",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Measure on the workers of this dask scheduler (tcp://host:port) instead of this machine's.",
+    ),
+)
+
+
+def scale(function: F) -> F:
+    """How large corpora are measured: the options of ``_SCALE``."""
+    for option in reversed(_SCALE):
+        function = option(function)
+    return function
+
+
 def corpus(function: F) -> F:
     """What to read and how to choose: the options of ``_CORPUS``."""
     for option in reversed(_CORPUS):

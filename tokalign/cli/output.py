@@ -49,6 +49,12 @@ def notify(sentence: str) -> None:
     err().print(Text.assemble(("note: ", "yellow"), sentence), soft_wrap=True)
 
 
+def announce(sentence: str) -> None:
+    """Something that is worth knowing while the command runs: on standard error where that is a terminal."""
+    if err().is_terminal:
+        notify(sentence)
+
+
 def echo_json(value: Any) -> None:
     """A value as JSON in UTF-8, whatever the terminal's encoding."""
     echo_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 
 import numpy as np
@@ -19,12 +20,14 @@ from tokalign.translate import (
     Translation,
     Translator,
 )
+from tokalign.tune.pieces import pieced
 from tokalign.tune.rounds import Cut, sample_cuts
 
 KS = (2, 4, 6)
 LARGEST_P = 16
 CUTS = 1000
 RESAMPLES = 1000
+TIMED = 40  # rounds on which each translation is timed, and checked against the one from pieces
 
 SCHEMA = pl.Schema(
     {
@@ -67,8 +70,18 @@ class Curve:
     def fidelities(self, key: Key) -> np.ndarray:
         """The fidelity under every resampling of documents, the same ones for every key; shape
         (resamples,)."""
-        weights = _weights(self.n_documents, self.seed)
-        return (weights @ self.hits[key]) / np.maximum(weights @ self.ceilings[key[2]], 1)
+        return (self._weights @ self.hits[key]) / self._drawn_ceilings[key[2]]
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        """How often each document is drawn in each resampling: float64 of shape (resamples, documents)."""
+        n = self.n_documents
+        drawn = np.random.default_rng(self.seed).multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+        return drawn.astype(np.float64)
+
+    @cached_property
+    def _drawn_ceilings(self) -> dict[int, np.ndarray]:
+        return {k: np.maximum(self._weights @ ceiling, 1) for k, ceiling in self.ceilings.items()}
 
 
 def tune(
@@ -92,18 +105,55 @@ def tune(
     cuts = sample_cuts(target, draft, texts, segmentations, n=n, k=max(ks), seed=seed)
     numbers = {document: i for i, document in enumerate(sorted({c.document for c in cuts}))}
     owner = np.array([numbers[c.document] for c in cuts], dtype=np.int64)
-    ceilings = {k: _by_document(owner, [c.ceiling(k) for c in cuts], len(numbers)) for k in ks}
-    methods = [*translators(target, draft)]
+    rounds = {k: Rounds.of(cuts, k) for k in ks}
+    ceilings = {k: _by_document(owner, rounds[k].ceilings, len(numbers)) for k in ks}
+    methods = zip(translators(target, draft), translators(pieced(target), pieced(draft)), strict=True)
+    total = sum(1 for _ in translators(target, draft)) * len(ks)
     rows, hits = [], {}
-    for name, p, translator in methods:
+    for (name, p, translator), (_, _, fast) in methods:
         for k in ks:
-            right, row = _measured(translator, cuts, k)
+            right, row = _measured(translator, fast, rounds[k])
             hits[name, p, k] = _by_document(owner, right, len(numbers))
             rows.append({"method": name, "k": k, "p": p, **row, "n_documents": len(numbers)})
             if advance is not None:
-                advance(1 / (len(methods) * len(ks)))
+                advance(1 / total)
     curve = Curve(pl.DataFrame(rows, schema=SCHEMA), hits, ceilings, seed)
     return Curve(_with_intervals(curve), hits, ceilings, seed)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The rounds of one draft length: each cut's drafted text, its true tokens and its ceiling."""
+
+    cuts: Sequence[Cut]
+    drafted: Sequence[bytes]
+    ceilings: Sequence[int]
+
+    @classmethod
+    def of(cls, cuts: Sequence[Cut], k: int) -> Rounds:
+        """With ``k`` draft tokens a round."""
+        return cls(cuts, [c.drafted(k) for c in cuts], [c.ceiling(k) for c in cuts])
+
+    def translated(self, translator: Translator, step: int = 1) -> list[Translation]:
+        """What a translator makes of every ``step``-th round."""
+        found = zip(self.cuts[::step], self.drafted[::step], strict=True)
+        return [_translation(translator, cut, drafted) for cut, drafted in found]
+
+    def timed(self, translator: Translator, step: int) -> tuple[list[Translation], list[int]]:
+        """The same with the nanoseconds of each."""
+        found, spent = [], []
+        for cut, drafted in zip(self.cuts[::step], self.drafted[::step], strict=True):
+            begun = time.perf_counter_ns()
+            found.append(_translation(translator, cut, drafted))
+            spent.append(time.perf_counter_ns() - begun)
+        return found, spent
+
+
+def _translation(translator: Translator, cut: Cut, drafted: bytes) -> Translation:
+    try:
+        return translator.translate(cut.tail, drafted)
+    except Unaligned:  # a vocabulary without a token for a byte proposes nothing
+        return Translation()
 
 
 def translators(target: Tokenizer, draft: Tokenizer) -> Iterable[tuple[str, int | None, Translator]]:
@@ -118,24 +168,25 @@ def translators(target: Tokenizer, draft: Tokenizer) -> Iterable[tuple[str, int 
     yield "naive", None, NaiveTranslator(target, draft)
 
 
-def _measured(translator: Translator, cuts: Sequence[Cut], k: int) -> tuple[list[int], dict[str, object]]:
-    """Right candidates of each cut, and the measures of a row that need no documents."""
-    right, found, cut_short, spent = [], [], 0, []
-    for cut in cuts:
-        drafted, ceiling = cut.drafted(k), cut.ceiling(k)
-        begun = time.perf_counter_ns()
-        try:
-            translation = translator.translate(cut.tail, drafted)
-        except Unaligned:  # a vocabulary without a token for a byte proposes nothing
-            translation = Translation()
-        spent.append(time.perf_counter_ns() - begun)
-        found.append(translation)
+def _measured(translator: Translator, fast: Translator, rounds: Rounds) -> tuple[list[int], dict[str, object]]:
+    """Right candidates of each cut, and the measures of a row that need no documents.
+
+    ``fast`` translates from pieces. About `TIMED` rounds are translated by ``translator`` too, which is timed
+    there; where the two ever differ it does all of them.
+    """
+    n = len(rounds.cuts)
+    step = max(1, n // TIMED)
+    sure, spent = rounds.timed(translator, step)
+    found = sure if step == 1 else rounds.translated(fast)
+    if step > 1 and found[::step] != sure:
+        found = rounds.translated(translator)
+    right, cut_short = [], 0
+    for cut, ceiling, translation in zip(rounds.cuts, rounds.ceilings, found, strict=True):
         same = _common(translation.ids, cut.truth)
         right.append(min(same, ceiling))
         # All whole tokens are right, and what follows them stands for a part of the next one.
         cut_short += len(translation.ids) > ceiling and same == ceiling
-    n = len(cuts)
-    total = sum(c.ceiling(k) for c in cuts)
+    total = sum(rounds.ceilings)
     return right, {
         "fidelity": sum(right) / total if total else None,
         "ceiling": total / n if n else None,
@@ -148,7 +199,9 @@ def _measured(translator: Translator, cuts: Sequence[Cut], k: int) -> tuple[list
     }
 
 
-def _common(candidates: Sequence[int], truth: Sequence[int]) -> int:
+def _common(candidates: tuple[int, ...], truth: tuple[int, ...]) -> int:
+    if candidates[: len(truth)] == truth[: len(candidates)]:
+        return min(len(candidates), len(truth))
     for i, (have, want) in enumerate(zip(candidates, truth, strict=False)):
         if have != want:
             return i
@@ -159,19 +212,12 @@ def _by_document(owner: np.ndarray, values: Sequence[int], n: int) -> np.ndarray
     return np.bincount(owner, weights=np.asarray(values, dtype=np.float64), minlength=n)[:n]
 
 
-def _weights(n: int, seed: int) -> np.ndarray:
-    """How often each document is drawn in each resampling: int64 of shape (resamples, n)."""
-    return np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
-
-
 def _with_intervals(curve: Curve) -> pl.DataFrame:
     if curve.n_documents < 2:
         return curve.frame
     keys = curve.frame.select("method", "p", "k").rows()
-    bounds = [np.percentile(curve.fidelities(key), [2.5, 97.5]) for key in keys]
-    return curve.frame.with_columns(
-        pl.Series("low", [float(b[0]) for b in bounds]), pl.Series("high", [float(b[1]) for b in bounds])
-    ).select(SCHEMA.names())
+    low, high = np.percentile([curve.fidelities(key) for key in keys], [2.5, 97.5], axis=1)
+    return curve.frame.with_columns(low=pl.Series(low), high=pl.Series(high)).select(SCHEMA.names())
 
 
 def pool(curves: Sequence[Curve]) -> Curve:
