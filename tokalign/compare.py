@@ -55,7 +55,7 @@ def compare(
     corpora: list[Corpus] = []
     infos: list[CorpusInfo] = []
     with Surveyor(
-        job.plan, target, drafts, job.offline, _identity(job, target, drafts), notify, announce or ignore
+        job.plan, target, drafts, _identity(job, target, drafts), notify, announce or ignore
     ) as surveyor:
         for reader in readers:
             with closing(reader):

@@ -7,6 +7,7 @@ type there; what their types count for is looked up and added up for a block of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
 
 import numpy as np
 import polars as pl
@@ -62,6 +63,19 @@ def measure(
     return tally.measurement()
 
 
+class _Words:
+    """What is known of types of words, whatever the tokenizers: a type is a word with its boundaries."""
+
+    def __init__(self) -> None:
+        self.types, self.kinds = Types(), Kinds(lexicon())
+
+
+@cache
+def _words() -> _Words:
+    """What this process has learnt, from one measurement to the next."""
+    return _Words()
+
+
 class _Tally:
     """The parts of a measurement under way."""
 
@@ -73,8 +87,7 @@ class _Tally:
         self._counts = {s: np.zeros(len(t.vocabulary.table), dtype=np.int64) for s, t in tokenizers.items()}
         self._chunks = Chunks()
         self._samples = Samples()
-        self._types = Types()
-        self._kinds = Kinds(lexicon())
+        self._words = _words()
         self._block = _Block()
         self._given = 0
         self._units = [Units(FULL, np.zeros(0, dtype=np.uint64), np.zeros((0, *SHAPE), dtype=np.int64))]
@@ -100,7 +113,7 @@ class _Tally:
         marks = Marks(sides["target"], sides["draft"], found.base)
         one_to_one = self._chunks.add(marks)
         rows = document_rows(found, marks, one_to_one)
-        self._block.add([name for name, _ in texts], rows, *self._types.number(found, marks))
+        self._block.add([name for name, _ in texts], rows, *self._words.types.number(found, marks))
         self._samples.read(texts, marks.target, marks.draft)
         for side, segments in sides.items():
             self._counts[side] += np.bincount(segments.ids, minlength=self._counts[side].size)
@@ -110,11 +123,12 @@ class _Tally:
 
     def _close(self) -> None:
         """Add up the block of batches and begin the next."""
-        self._kinds.learn(self._types.fresh())
-        self._units = [merged([*self._units, self._block.units(self._kinds)])]
+        self._words.kinds.learn(self._words.types.fresh())
+        self._units = [merged([*self._units, self._block.units(self._words.kinds)])]
         self._block = _Block()
-        if self._types.size > _TYPES:
-            self._types, self._kinds = Types(), Kinds(lexicon())
+        if self._words.types.size > _TYPES:
+            _words.cache_clear()
+            self._words = _words()
 
     def _text(self, name: str, text: str) -> bytes:
         """The bytes of a document, none where it is left out."""
@@ -213,7 +227,13 @@ def _token_frame(side: str, counts: np.ndarray) -> pl.DataFrame:
 
 
 def _vocabulary(tokenizers: dict[str, Tokenizer]) -> pl.DataFrame:
-    entries = {side: set(filter(None, t.vocabulary.table)) for side, t in tokenizers.items()}
-    both = len(entries["target"] & entries["draft"])
-    rows = [(s, t.label, t.fingerprint, len(entries[s]), both) for s, t in tokenizers.items()]
+    sizes, both = _entries(*tokenizers.values())
+    rows = [(s, t.label, t.fingerprint, n, both) for (s, t), n in zip(tokenizers.items(), sizes, strict=True)]
     return pl.DataFrame(rows, schema=VOCABULARY_SCHEMA, orient="row")
+
+
+@lru_cache(maxsize=2)
+def _entries(target: Tokenizer, draft: Tokenizer) -> tuple[tuple[int, int], int]:
+    """The distinct byte strings of each vocabulary, and of both."""
+    mine, theirs = (set(filter(None, t.vocabulary.table)) for t in (target, draft))
+    return (len(mine), len(theirs)), len(mine & theirs)

@@ -20,7 +20,7 @@ _ONE = threading.Lock()  # a worker may have several threads; the morphology and
 class Cluster:
     """The cluster behind ``address`` ("tcp://host:port").
 
-    Its workers need this package and the same tokenizer files. A shard whose worker dies is given to another
+    Its workers need this package; the tokenizers are sent to them. A shard whose worker dies is given to another
     one by the scheduler; one that ends `ATTEMPTS` workers is left out.
 
     Raises:

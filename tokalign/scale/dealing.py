@@ -26,7 +26,9 @@ class Dealt:
         return True
 
     def first_texts(self, n_bytes: int) -> tuple[str, ...]:
-        """The first texts, as many as fill ``n_bytes``, one at least."""
+        """The first texts, as many as fill ``n_bytes``, one at least; the same however they are dealt."""
+        if self.n_bytes < n_bytes:
+            self.begin(n_bytes)
         found: list[str] = []
         size = 0
         for _, data in chain.from_iterable(s.parts for s in self._head):

@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tokalign.errors import TokalignError
 from tokalign.measurement import Measurement
 from tokalign.scale.shards import Shard
 from tokalign.table import Progress, measure
-from tokalign.tokenizers import Tokenizer, load
+from tokalign.tokenizers import Tokenizer
 
 
 class Task(Protocol):
@@ -26,33 +25,22 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class Recipe:
-    """The tokenizers by name, as `tokenizers.load` knows them, with the fingerprints they must have, the
-    target's first. ``sample`` are texts of the corpus on which a fast encoder is tried."""
+    """The tokenizers, as they are: what is sent is their content, whatever lies under their names elsewhere.
 
-    target: str
-    drafts: tuple[str, ...]
-    fingerprints: tuple[str, ...]
-    offline: bool
+    ``sample`` are texts of the corpus on which a fast encoder is tried again, where the worker is on another
+    machine; empty where what was found in this process holds.
+    """
+
+    target: Tokenizer
+    drafts: tuple[Tokenizer, ...]
     sample: tuple[str, ...] = ()
 
     def prepare(self) -> Callable[[Shard], tuple[Measurement, ...]]:
-        """Load the tokenizers.
-
-        Raises:
-            TokalignError: one of them is not the one that the run began with.
-        """
-        names = (self.target, *self.drafts)
-        loaded = {name: load(name, offline=self.offline) for name in dict.fromkeys(names)}
-        for name, fingerprint in zip(names, self.fingerprints, strict=True):
-            if loaded[name].fingerprint != fingerprint:
-                raise TokalignError(
-                    f"a worker found another vocabulary under the name {name!r} (fingerprint "
-                    f"{loaded[name].fingerprint[:12]}…, not {fingerprint[:12]}…): give every worker the same files."
-                )
-        for tokenizer in loaded.values():
-            tokenizer.accelerate(self.sample)
-        target, *drafts = (loaded[name] for name in names)
-        return lambda shard: measured(shard, target, drafts)
+        """Make the tokenizers ready."""
+        if self.sample:
+            for tokenizer in dict.fromkeys((self.target, *self.drafts)):
+                tokenizer.accelerate(self.sample)
+        return lambda shard: measured(shard, self.target, self.drafts)
 
 
 def measured(

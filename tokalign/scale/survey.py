@@ -24,7 +24,7 @@ from tokalign.scale.total import Total
 from tokalign.scale.workers import Workers, cores
 from tokalign.tokenizers import Tokenizer
 
-SMALL = 5_000_000  # bytes of text below which no process is worth its start
+SMALL = 5_000_000  # bytes of text below which neither processes nor fast encoders are worth their start
 _TRIAL = 200_000  # bytes of the first texts on which fast encoders are tried
 
 LOST = f"document of a part that ended {ATTEMPTS} workers"
@@ -63,13 +63,12 @@ class Surveyor:
         plan: Plan,
         target: Tokenizer,
         drafts: Sequence[Tokenizer],
-        offline: bool,
         identity: Mapping[str, Any],
         notify: Say,
         announce: Say,
     ) -> None:
         self._plan, self._identity = plan, identity
-        self._target, self._drafts, self._offline = target, tuple(drafts), offline
+        self._target, self._drafts = target, tuple(drafts)
         self._notify, self._announce = notify, announce
         self._checkpoints: list[Checkpoint] = []
         self._measurer: Measurer | None = None
@@ -96,7 +95,8 @@ class Surveyor:
         sample, total, lost = TextSample(), Total(len(self._drafts)), list[Shard]()
         dealt = Dealt(sample.watch(reader), self._plan.shard_bytes)
         small = dealt.begin(SMALL) and self._plan.scheduler is None
-        self._accelerate(dealt.first_texts(_TRIAL))
+        if not small:
+            self._accelerate(dealt.first_texts(_TRIAL))
         pace = Pace(reader, dealt, advance)
         checkpoint = None if small else self._checkpoint(reader)
 
@@ -158,18 +158,11 @@ class Surveyor:
         if self._plan.scheduler is None and self._processes == 1:
             return Here(self._target, self._drafts, pace)
         if self._measurer is None:
-            sides = (self._target, *self._drafts)
-            recipe = Recipe(
-                self._target.name,
-                tuple(d.name for d in self._drafts),
-                tuple(t.fingerprint for t in sides),
-                self._offline,
-                self._trial,
-            )
             if self._plan.scheduler is not None:
+                recipe = Recipe(self._target, self._drafts, self._trial)
                 self._measurer = Cluster(recipe, self._plan.scheduler)
             else:
-                self._measurer = Workers(recipe, self._processes, self._notify)
+                self._measurer = Workers(Recipe(self._target, self._drafts), self._processes, self._notify)
         return self._measurer
 
 

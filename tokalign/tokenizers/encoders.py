@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from typing import Any
 
 from tokenizers import AddedToken
@@ -12,8 +13,40 @@ from tokalign.errors import TokenizerUnusable
 from tokalign.tokenizers.vocabulary import SPACE, is_control, steps
 
 
-def encoders(spec: dict[str, Any], name: str) -> tuple[Encoder, Encoder]:
-    """The encoder of documents and that of continuations; they share one model in memory.
+class Encoders:
+    """The encoder of documents and that of continuations, which share one model in memory.
+
+    ``text`` is a ``tokenizer.json`` and ``spec`` the same, parsed. Stored, they are the text alone, from which
+    they are made again when they are first asked for.
+
+    Raises:
+        TokenizerUnusable: a control token would be met in text.
+    """
+
+    def __init__(self, text: str, name: str, spec: dict[str, Any]) -> None:
+        self.text, self._name = text, name
+        self.__dict__["_both"] = _encoders(spec, name)
+
+    def __getstate__(self) -> dict[str, str]:
+        return {"text": self.text, "_name": self._name}
+
+    @cached_property
+    def document(self) -> Encoder:
+        """The encoder of whole documents."""
+        return self._both[0]
+
+    @cached_property
+    def continuation(self) -> Encoder:
+        """The encoder of continuations."""
+        return self._both[1]
+
+    @cached_property
+    def _both(self) -> tuple[Encoder, Encoder]:
+        return _encoders(json.loads(self.text), self._name)
+
+
+def of_documents(spec: dict[str, Any]) -> dict[str, Any]:
+    """The specification of the encoder of documents.
 
     Control tokens stay registered, so that every id keeps its place, but are never looked for in text; merges
     that would build one from its letters are left out.
@@ -23,18 +56,19 @@ def encoders(spec: dict[str, Any], name: str) -> tuple[Encoder, Encoder]:
     if "merges" in model:
         pairs = [m.split(" ", 1) if isinstance(m, str) else m for m in model["merges"]]
         model["merges"] = [p for p in pairs if "".join(p) not in control]
-    document = Encoder.from_str(
-        json.dumps(
-            {
-                **spec,
-                "model": model,
-                "added_tokens": [{**a, "special": is_control(a)} for a in spec.get("added_tokens", [])],
-                "post_processor": None,
-                "truncation": None,
-                "padding": None,
-            }
-        )
-    )
+    return {
+        **spec,
+        "model": model,
+        "added_tokens": [{**a, "special": is_control(a)} for a in spec.get("added_tokens", [])],
+        "post_processor": None,
+        "truncation": None,
+        "padding": None,
+    }
+
+
+def _encoders(spec: dict[str, Any], name: str) -> tuple[Encoder, Encoder]:
+    control = {a["content"] for a in spec.get("added_tokens", []) if is_control(a)}
+    document = Encoder.from_str(json.dumps(of_documents(spec)))
     document.encode_special_tokens = True
     reached = [
         c for c in control if set(document.encode(c, add_special_tokens=False).ids) & _ids(spec, control)

@@ -41,16 +41,16 @@ HARD: tuple[str, ...] = (
 class FastEncoder:
     """Texts to flat ids by gigatoken, which has no control tokens here: their spellings are text."""
 
-    def __init__(self, spec: dict[str, Any]) -> None:
-        """``spec``: a parsed ``tokenizer.json``.
+    def __init__(self, text: str) -> None:
+        """``text``: a ``tokenizer.json``, see :func:`without_control`.
 
         Raises:
             Exception: gigatoken is not installed or cannot read it; it has no error type of its own.
         """
         import gigatoken
 
-        text = [a for a in spec.get("added_tokens") or [] if not is_control(a)]
-        self._encoder = gigatoken.Tokenizer.from_json(json.dumps({**spec, "added_tokens": text}))
+        self.text = text
+        self._encoder = gigatoken.Tokenizer.from_json(text)
 
     def encode(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Ids of all texts, int32 of shape (n,), and where those of each begin, int64 of shape (t + 1,)."""
@@ -61,12 +61,18 @@ class FastEncoder:
         return ids.view(np.int32), offsets.astype(np.int64, copy=False)
 
 
+def without_control(spec: dict[str, Any]) -> str:
+    """A parsed ``tokenizer.json`` as text again, without its control tokens."""
+    text = [a for a in spec.get("added_tokens") or [] if not is_control(a)]
+    return json.dumps({**spec, "added_tokens": text})
+
+
 def verified(
     spec: dict[str, Any], reference: Callable[[Sequence[str]], list[list[int]]], sample: Sequence[str]
 ) -> FastEncoder | str:
     """The fast encoder if it gives the ids of ``reference`` for ``sample`` and ``HARD``, else why not."""
     try:
-        encoder = FastEncoder(spec)
+        encoder = FastEncoder(without_control(spec))
     except ImportError:
         return "gigatoken is not installed"
     except Exception as error:  # whatever the Rust side raises

@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from tokenizers import Tokenizer as Encoder
 
 from tokalign.errors import TokalignError, TokenizerUnusable
-from tokalign.tokenizers.encoders import encoders
+from tokalign.tokenizers.encoders import Encoders, of_documents
 from tokalign.tokenizers.fast import HARD, FastEncoder, verified
 from tokalign.tokenizers.segmentation import Segmentation, Segmentations, Unaligned, bases, joined
 from tokalign.tokenizers.vocabulary import SPACE, Vocabulary, read_vocabulary, steps
@@ -39,11 +40,12 @@ class Tokenizer:
     normalisation, so that the bytes of its tokens are exactly the bytes it was given).
     """
 
-    def __init__(self, spec: dict[str, Any], name: str, source: Source) -> None:
+    def __init__(self, spec: dict[str, Any], name: str, source: Source, text: str | None = None) -> None:
+        """``spec``: a parsed ``tokenizer.json``; ``text``: the same before it was parsed, if it is at hand."""
         self.name = name
         self.source = source
         self.vocabulary: Vocabulary = read_vocabulary(spec, name)
-        self._document, self._continuation = encoders(spec, name)
+        self._encoders = Encoders(text or json.dumps(spec), name, spec)
         self._lengths = np.array([len(b) for b in self.vocabulary.table], dtype=np.int64)
         whole = len(self.vocabulary.byte_ids) == 256  # else letters that no token stands for are dropped
         self._normalizers = _rewriting(spec) if whole else "other"
@@ -51,13 +53,22 @@ class Tokenizer:
 
     def __getstate__(self) -> dict[str, Any]:
         """The fast encoder itself cannot be stored; it is made anew, where it was in use."""
-        return {**self.__dict__, "_fast": self._fast is not None}
+        _ = self.dummy_prefix  # stored, so that it takes no encoder to know it
+        return {**self.__dict__, "_fast": None if self._fast is None else self._fast.text}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({**state, "_fast": None})
-        if state["_fast"]:
+        if state["_fast"] is not None:
             with suppress(Exception):  # where gigatoken is missing, the reference encoder gives the same ids
-                self._fast = FastEncoder(json.loads(self._document.to_str()))
+                self._fast = FastEncoder(state["_fast"])
+
+    @property
+    def _document(self) -> Encoder:
+        return self._encoders.document
+
+    @property
+    def _continuation(self) -> Encoder:
+        return self._encoders.continuation
 
     @classmethod
     def from_json(cls, text: str, name: str, source: Source) -> Tokenizer:
@@ -70,7 +81,7 @@ class Tokenizer:
             spec = json.loads(text)
             if not isinstance(spec, dict) or "model" not in spec:
                 raise ValueError("it has no 'model' field")
-            return cls(spec, name, source)
+            return cls(spec, name, source, text)
         except TokalignError:
             raise
         except Exception as error:  # the Rust side raises bare Exception for a malformed file
@@ -170,7 +181,7 @@ class Tokenizer:
         """
         try:
             texts = [text for text in sample if text.isascii() or _is_unicode(text)]
-            found = verified(json.loads(self._document.to_str()), self._reference, texts)
+            found = verified(of_documents(json.loads(self._encoders.text)), self._reference, texts)
         except Exception as error:
             found = f"it cannot be compared with gigatoken ({error!r})"
         self._fast = None if isinstance(found, str) else found
