@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -15,7 +16,8 @@ from pathlib import Path
 
 from tokalign.errors import TokalignError
 
-_EVERY = 0.05  # seconds between two looks at the memory
+_SHARE = re.compile(r"^Pss:\s+(\d+) kB", re.M)
+_EVERY = 0.25  # seconds between two looks at the memory
 
 
 @dataclass(frozen=True)
@@ -76,16 +78,16 @@ class _Watch:
 
 
 def resident(pid: int) -> int:
-    """Bytes of resident memory of a process and its descendants, shared pages counted in each; 0 where the
-    system does not tell."""
+    """Bytes of memory of a process and its descendants, a page that several share counted once in all; 0 where
+    the system does not tell."""
     found, left = 0, [pid]
     while left:
         here = Path(f"/proc/{left.pop()}")
         try:
-            found += int((here / "statm").read_text().split()[1]) * resource.getpagesize()
+            found += 1024 * int(_SHARE.search((here / "smaps_rollup").read_text())[1])  # type: ignore[index]
             for task in (here / "task").iterdir():
                 left += map(int, (task / "children").read_text().split())
-        except (OSError, IndexError):
+        except (OSError, TypeError):  # it has ended
             continue
     return found
 

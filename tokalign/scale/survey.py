@@ -163,6 +163,9 @@ class Surveyor:
                 self._measurer = Cluster(recipe, self._plan.scheduler)
             else:
                 self._measurer = Workers(Recipe(self._target, self._drafts), self._processes, self._notify)
+                for tokenizer in (self._target, *self._drafts):
+                    tokenizer.rest()  # the workers encode now
+                give_back_memory()
         return self._measurer
 
 

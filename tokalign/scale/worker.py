@@ -18,7 +18,7 @@ def main(handle: int) -> None:
     """Serve shards until the other side closes the connection."""
     with Connection(handle) as connection, contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
-            work = connection.recv().prepare()
+            work = pickle.loads(connection.recv_bytes()).prepare()
             give_back_memory()
             connection.send(("ready",))
             while True:

@@ -36,7 +36,7 @@ def cores() -> int:
 class Worker:
     """One process. ``shard`` is what it is measuring; it takes none before it is ``ready``."""
 
-    def __init__(self, task: Task, threads: int) -> None:
+    def __init__(self, task: bytes, threads: int) -> None:
         here, there = Pipe()
         self.connection: Connection = here
         self.shard: Shard | None = None
@@ -54,7 +54,7 @@ class Worker:
                 | dict.fromkeys(_THREADS, str(threads))
                 | {"TOKENIZERS_PARALLELISM": "false" if threads == 1 else "true", "MALLOC_ARENA_MAX": "2"},
             )
-        self.connection.send(task)
+        self.connection.send_bytes(task)
 
     def end(self) -> None:
         self.connection.close()
@@ -66,7 +66,7 @@ class Workers:
     """At most ``n`` processes for one task, started when shards need them. ``notify`` is told of each that dies."""
 
     def __init__(self, task: Task, n: int, notify: Callable[[str], None]) -> None:
-        self._task, self._n, self._notify = task, n, notify
+        self._task, self._n, self._notify = pickle.dumps(task, pickle.HIGHEST_PROTOCOL), n, notify
         self._workers: list[Worker] = []
         self._deaths: Counter[int] = Counter()  # by shard; -1: before a worker was ready
 

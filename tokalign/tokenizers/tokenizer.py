@@ -192,6 +192,10 @@ class Tokenizer:
             f"and {len(texts)} of the corpus."
         )
 
+    def rest(self) -> None:
+        """Drop the fast encoder, whose tables take memory; the reference encoder gives the same ids."""
+        self._fast = None
+
     def _reference(self, texts: Sequence[str]) -> list[list[int]]:
         batch = self._document.encode_batch_fast(list(texts), add_special_tokens=False)
         return [e.ids for e in batch]
