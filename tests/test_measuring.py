@@ -63,13 +63,6 @@ def test_documents_are_counted_beyond_the_bound():
     assert found.documents == merge([found]).documents == 1100
 
 
-def test_merging_is_quick():
-    found = measure([(f"d{i}", "Kot ma dom i źdźbło, żółw.") for i in range(1100)], TARGET, DRAFT)
-    begin = time.process_time()
-    merge([found, found])
-    assert time.process_time() - begin < 0.5
-
-
 def test_only_the_first_documents_left_out_are_named(monkeypatch):
     monkeypatch.setattr(measurement, "EXCLUDED", 3)
     shards = [[(f"d{i}", "") for i in range(first, first + 5)] for first in (5, 0)]
