@@ -119,37 +119,33 @@ def bench(
         skipped.append(f"{GIGATOKEN} was not measured ({type(error).__name__}: {error})")
         notify(skipped[-1])
     found: dict[str, list[Cost]] = {}
-    size = (0, 0)
-    steps = 3 * repeats
-
-    def said(what: str, repeat: int, part: int) -> None:
-        progress(f"{what}, {repeat + 1} of {repeats}", (3 * repeat + part) / steps)
-
-    with tempfile.TemporaryDirectory(prefix="tokalign-bench-") as place:
+    options = [*(["--offline"] if offline else []), *(["--column", column] if column else [])]
+    options += [] if workers is None else ["--workers", str(workers)]
+    with (
+        tempfile.TemporaryDirectory(prefix="tokalign-bench-") as place,
+        closing(open_reader(str(corpus), column=column, offline=offline)) as reader,
+    ):
         folder = Path(place)
-        options = [*(["--offline"] if offline else []), *(["--column", column] if column else [])]
-        options += [] if workers is None else ["--workers", str(workers)]
-        for repeat in range(repeats):
-            for part in range(3):  # in another order each time
-                name = (READ, COMPARE, TWICE)[(part + repeat) % 3]
-                said(f"{'reading and encoding' if name == READ else name}", repeat, part)
-                if name == READ:
-                    with closing(open_reader(str(corpus), column=column, offline=offline)) as reader:
-                        costs = _encoding(reader, encoders)
-                        size = reader.corpus.n_documents, reader.corpus.n_bytes
-                    for stage, cost in costs.items():
-                        found.setdefault(stage, []).append(cost)
-                else:
-                    given = corpus if name == COMPARE else _twice(corpus, folder)
-                    command = ["compare", target, draft, "--corpus", str(given), *options]
-                    found.setdefault(name, []).append(_comparison(command, folder))
+        for step in range(3 * repeats):
+            repeat, part = divmod(step, 3)
+            name = (READ, COMPARE, TWICE)[(part + repeat) % 3]  # in another order each time
+            what = "reading and encoding" if name == READ else name
+            progress(f"{what}, {repeat + 1} of {repeats}", step / (3 * repeats))
+            if name == READ:
+                costs = _encoding(reader, encoders)
+            else:
+                given = corpus if name == COMPARE else _twice(corpus, folder)
+                command = ["compare", target, draft, "--corpus", str(given), *options]
+                costs = {name: _comparison(command, folder)}
+            for stage, cost in costs.items():
+                found.setdefault(stage, []).append(cost)
     order = [name for name in (READ, REFERENCE, GIGATOKEN, COMPARE, TWICE) if name in found]
     return Bench(
         target=target,
         draft=draft,
         corpus=str(corpus),
-        documents=size[0],
-        bytes=size[1],
+        documents=reader.corpus.n_documents,
+        bytes=reader.corpus.n_bytes,
         repeats=repeats,
         workers=workers,
         machine=machine(),

@@ -195,7 +195,7 @@ def _pair(
         corpus=corpus.name,
         same_vocabulary=target.fingerprint == draft.fingerprint,
         metrics=evaluate(found, seed=job.seed),
-        chunks=found.chunks.group_by("n", "m").agg(pl.col("count", "bytes").sum()).sort("n", "m"),
+        chunks=found.chunks,
         quality=found.quality,
         excluded=found.excluded,
         samples=found.samples,

@@ -11,9 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from tokalign import morphology
-from tokalign.files import replacing
+from tokalign.files import cache_folder, replacing
 from tokalign.morphology.dictionary import version
-from tokalign.tokenizers.convert import cache_folder
 
 VARIABLE = "TOKALIGN_LEXICON"
 """Names the folder in place of the cache's, or is "off"."""

@@ -69,11 +69,6 @@ def laid(texts: Sequence[bytes]) -> Laid:
     return Laid(data, base, classes, wide, codes)
 
 
-def word_spans(text: str) -> NDArray[np.int64]:
-    """The words of one text as byte ranges, int64 of shape (w, 2)."""
-    return np.stack(laid([text.encode()]).words(), axis=1)
-
-
 def _code_points(data: NDArray[np.uint8], wide: NDArray[np.int64]) -> NDArray[np.int64]:
     """The code points of the characters of more than one byte that begin at ``wide``."""
     lead = data[wide]

@@ -107,13 +107,10 @@ def predicted(profile: Profile, dense: Dense, k: int) -> float | None:
 
 def errors(rows: Iterable[Mapping[str, Any]]) -> list[float]:
     """Predicted over measured speed, less 1, for every prompt and fixed draft length that was foretold."""
-    cells: dict[tuple[int, str], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        cells.setdefault((row["prompt"], row["mode"]), []).append(row)
-    pace = {key: median(r["seconds"] / r["tokens"] for r in found) for key, found in cells.items()}
+    cells, pace = _cells(rows)
     return [
-        found[0]["predicted"] * pace[prompt, mode] / pace[prompt, PLAIN] - 1
-        for (prompt, mode), found in cells.items()
+        found[0]["predicted"] * pace[draft, group, mode, prompt] / pace[draft, group, PLAIN, prompt] - 1
+        for (draft, group, mode, prompt), found in cells.items()
         if found[0].get("predicted") is not None
     ]
 
@@ -143,12 +140,20 @@ class Ratio:
     verify_share: float
 
 
-def ratios(rows: Iterable[Mapping[str, Any]]) -> list[Ratio]:
-    """The rows by draft, group and mode."""
-    cells: dict[tuple[str, str, str, int], list[Mapping[str, Any]]] = {}
+Cell = tuple[str, str, str, int]  # draft, group, mode, prompt
+
+
+def _cells(rows: Iterable[Mapping[str, Any]]) -> tuple[dict[Cell, list[Mapping[str, Any]]], dict[Cell, float]]:
+    """The repeats of every cell, and its seconds a token: their median."""
+    cells: dict[Cell, list[Mapping[str, Any]]] = {}
     for row in rows:
         cells.setdefault((row["draft"], row["group"], row["mode"], row["prompt"]), []).append(row)
-    pace = {key: median(r["seconds"] / r["tokens"] for r in found) for key, found in cells.items()}
+    return cells, {key: median(r["seconds"] / r["tokens"] for r in found) for key, found in cells.items()}
+
+
+def ratios(rows: Iterable[Mapping[str, Any]]) -> list[Ratio]:
+    """The rows by draft, group and mode."""
+    cells, pace = _cells(rows)
     found = []
     for draft, group, mode in dict.fromkeys(key[:3] for key in cells):
         if mode == PLAIN:

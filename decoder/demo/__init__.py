@@ -85,7 +85,7 @@ def unpack(packed: Path, folder: Path) -> Path:
 
 
 def _unpacked(role: str) -> Path:
-    from tokalign.tokenizers.convert import cache_folder
+    from tokalign.files import cache_folder
 
     packed = PACKAGE / role
     absent = [name for name in _PARTS if not (packed / name).is_file()]

@@ -160,6 +160,14 @@ def save_model(folder: Path, tokenizer: Tokenizer, seed: int = 1, template: str 
     return folder
 
 
+def save_pair(folder: Path, which: str = "sentencepiece-from-bytes") -> Path:
+    """A random target and draft over one of PAIRS, in the folders ``cel`` and ``szkic``."""
+    target, draft = PAIRS[which]()
+    save_model(folder / "cel", target)
+    save_model(folder / "szkic", draft, seed=2)
+    return folder
+
+
 def plain(model: Any, prompt: Sequence[int], n: int, **options: Any) -> list[int]:
     """What mlx-lm itself generates."""
     return [int(t) for t, _ in generate_step(mx.array(list(prompt)), model, max_tokens=n, **options)]

@@ -170,11 +170,7 @@ def run(*arguments: str) -> Result:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("models")
-    target, draft = tiny.PAIRS["sentencepiece-from-bytes"]()
-    tiny.save_model(place / "cel", target)
-    tiny.save_model(place / "szkic", draft, seed=2)
-    return place
+    return tiny.save_pair(tmp_path_factory.mktemp("models"))
 
 
 def test_from_models_to_a_profile_to_costs(folder):

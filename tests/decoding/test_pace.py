@@ -18,11 +18,7 @@ from decoding import makers as tiny
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("race")
-    target, draft = tiny.PAIRS["sentencepiece-from-bytes"]()
-    tiny.save_model(place / "cel", target)
-    tiny.save_model(place / "szkic", draft, seed=2)
-    return place
+    return tiny.save_pair(tmp_path_factory.mktemp("race"))
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from makers import DRAFT, TARGET, measured, polish_texts
 from polars.testing import assert_frame_equal
 from reference.table import defined
+from reference.words import word_spans
 
 from tokalign import table, units
 from tokalign.measurement import SCHEMAS, Measurement, merge
 from tokalign.units import digests
-from tokalign.words import DIACRITICS, word_spans
+from tokalign.words import DIACRITICS
 
 ALPHABET = "kotami dmóźżŁw1,.\n-🙂\u0301"
 

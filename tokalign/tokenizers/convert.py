@@ -12,18 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from tokalign.errors import TokenizerUnusable
-from tokalign.files import write_text
+from tokalign.files import cache_folder, write_text
 from tokalign.tokenizers.catalogue import Carrier
 
 _FORM = 1  # raised when the conversion changes, so that copies made by an older one are not read
-
-
-def cache_folder() -> Path:
-    """Where converted files are kept: ``$TOKALIGN_CACHE``, else ``$XDG_CACHE_HOME/tokalign``."""
-    base = os.environ.get("TOKALIGN_CACHE")
-    if base:
-        return Path(base)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tokalign"
 
 
 def sha256_of(path: Path) -> str:

@@ -181,7 +181,7 @@ class Tokenizer:
         """
         try:
             texts = [text for text in sample if text.isascii() or _is_unicode(text)]
-            found = verified(of_documents(json.loads(self._encoders.text)), self._reference, texts)
+            found = verified(of_documents(json.loads(self._encoders.text)), self.encode_batch, texts)
         except Exception as error:
             found = f"it cannot be compared with gigatoken ({error!r})"
         self._fast = None if isinstance(found, str) else found
@@ -195,10 +195,6 @@ class Tokenizer:
     def rest(self) -> None:
         """Drop the fast encoder, whose tables take memory; the reference encoder gives the same ids."""
         self._fast = None
-
-    def _reference(self, texts: Sequence[str]) -> list[list[int]]:
-        batch = self._document.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [e.ids for e in batch]
 
     def segment_batch(self, texts: Sequence[str]) -> list[Segmentation | Unaligned]:
         """Segment many documents; one that cannot be aligned is returned as its error, not raised."""
